@@ -39,6 +39,13 @@ class Holder(NamedTuple):
     epoch: Epoch
 
 
+class DataPlane(NamedTuple):
+    """Where a member reads, and the id under which that data plane lists it."""
+
+    kind: str
+    member: str
+
+
 EPOCH_ZERO = Epoch(0, 0)
 """Below every epoch that an engine issues: generations start at 1."""
 

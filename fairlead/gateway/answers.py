@@ -3,9 +3,10 @@
 Answers are written without their models, which would cost more than all the rest of an answer.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
+from fairlead_client.session.states import Standing
 from fairlead_client.session.waiting import WaitingKind
 from fairlead_client.thin.thin_words import Joined, PollAnswer
 from pydantic import Field
@@ -43,6 +44,13 @@ class StartBody(Body):
     granted: Annotated[
         Number, Field(description="Where the engine itself would begin, whatever the holder said.")
     ]
+    former: Annotated[
+        bool,
+        Field(
+            description="The client holds the queue frozen: it goes on where it is, under this "
+            "epoch. Left out: false."
+        ),
+    ] = False
 
 
 class StopBody(Body):
@@ -109,6 +117,17 @@ class PollResult(Body):
     notices: Annotated[
         tuple[NoticeBody, ...], Field(description="What the engine tells the client.")
     ]
+    standby: Annotated[
+        Literal["wait", "follow", "freeze"] | None,
+        Field(
+            description="What one does that stands by: hold nothing, follow its data plane's "
+            "strategy, or keep what it holds and take nothing. Left out: `start` and `stop` say it."
+        ),
+    ] = None
+    freeze: Annotated[
+        EpochPair | None,
+        Field(description="With standby freeze: names it; `frozen` of the polls answers it."),
+    ] = None
 
 
 def joined_json(joined: Joined) -> bytes:
@@ -130,6 +149,7 @@ def polled_json(answer: PollAnswer) -> bytes:
                 "reset": each.reset,
                 "identity": each.identity,
                 "granted": each.granted,
+                **({"former": True} if each.former else {}),
             }
             for each in answer.start
         ],
@@ -141,4 +161,8 @@ def polled_json(answer: PollAnswer) -> bytes:
         "waiting": answer.waiting,
         "notices": answer.notices,
     }
+    if answer.standing is not Standing.OWN:
+        body["standby"] = answer.standing
+    if answer.freeze is not None:
+        body["freeze"] = answer.freeze
     return orjson.dumps(body, default=tuple)

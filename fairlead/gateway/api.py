@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from uuid import uuid4
 
 import orjson
-from fairlead_client.model import Process
+from fairlead_client.model import DataPlane, Process
 from fairlead_client.thin.thin_words import Joined, PollAnswer
 
 from fairlead.gateway.answers import joined_json, polled_json
@@ -211,6 +211,8 @@ class GatewayApi:
             language=body.language,
             version=body.version,
             address="" if peer is None else peer[0],
+            data_plane=None if body.data_plane is None else DataPlane(*body.data_plane.named),
+            follows=None if body.standby is None else body.standby.follows,
         )
         session = self._session(caller, scope, group, body.client_id)
         topics = subscriptions_of(body.topics, wall_ms)
@@ -280,7 +282,7 @@ class GatewayApi:
         if isinstance(body, Refusal):
             return Reply(0, body)
         session = scope["path"].split("/")[3]
-        words = Poll(body.sequence, stopped=stopped_of(body), leaving=True)
+        words = Poll(body.sequence, stopped=stopped_of(body), leaving=True, ending=True)
         asked = PollRequest(session, caller.name, body.state, words, 60_000, ending=True)
         return await self._service.poll(asked)
 

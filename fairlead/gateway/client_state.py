@@ -12,12 +12,18 @@ import hashlib
 import hmac
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
-from fairlead_client.model import Epoch, Position, Process, Queue, Subscription
-from fairlead_client.session.saved_session import SavedQueue, SavedRelease, SavedSession
+from fairlead_client.model import DataPlane, Epoch, Position, Process, Queue, Subscription
+from fairlead_client.session.saved_session import (
+    SavedQueue,
+    SavedRelease,
+    SavedSession,
+    SavedStanding,
+)
+from fairlead_client.session.states import Standing
 
 from fairlead.gateway.member_profile import MemberProfile
 
@@ -165,7 +171,17 @@ def _document(state: ClientState) -> list[Any]:
         queues,
         releases,
         list(names.texts),
+        *_standing_row(state),
     ]
+
+
+def _standing_row(state: ClientState) -> list[list[Any]]:
+    """Return what only those have that say where they read: other states have nothing of it."""
+    profile, standing = state.profile, state.saved.standing
+    if profile.data_plane is None:
+        return []
+    told = [standing.now, standing.since, standing.floor, standing.freeze, standing.is_loose]
+    return [[*profile.data_plane, profile.follows, *told]]
 
 
 def _place(names: _Names, queue: Queue) -> tuple[int, int, int]:
@@ -188,7 +204,7 @@ _PROFILE: Final = (
 
 
 def _state(document: list[Any]) -> ClientState:
-    who, topics, (lease_ms, issued), session, queues, releases, names = document
+    who, topics, (lease_ms, issued), session, queues, releases, names, *standing_rows = document
     texts = [*names, None]
     saved_queues = tuple(_saved_queue(texts, row) for row in queues)
     told = (
@@ -204,15 +220,30 @@ def _state(document: list[Any]) -> ClientState:
         queues=saved_queues,
         releases=tuple(_saved_release(texts, row) for row in releases),
     )
+    plane = follows = None
+    if standing_rows:
+        kind, member, follows, *told = standing_rows[0]
+        plane = DataPlane(kind, member)
+        saved = replace(saved, standing=_saved_standing(*told))
     start_ms, uuid, *rest = who
     profile = MemberProfile(
-        process=Process(start_ms, uuid), **dict(zip(_PROFILE, rest, strict=True))
+        process=Process(start_ms, uuid),
+        data_plane=plane,
+        follows=follows,
+        **dict(zip(_PROFILE, rest, strict=True)),
     )
     subscriptions = tuple(
         Subscription(topic, expression, kind, tuple(tags), version)
         for topic, expression, kind, tags, version in topics
     )
     return ClientState(profile, subscriptions, lease_ms, issued, saved, frozenset(told))
+
+
+def _saved_standing(
+    now: str, since: list[int], floor: list[int], freeze: list[int] | None, is_loose: object
+) -> SavedStanding:
+    asked = None if freeze is None else Epoch(*freeze)
+    return SavedStanding(Standing(now), Epoch(*since), Epoch(*floor), asked, is_loose is True)
 
 
 def _saved_queue(texts: list[str | None], row: list[int]) -> SavedQueue:

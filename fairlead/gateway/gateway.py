@@ -34,9 +34,9 @@ from fairlead.gateway.outputs import (
     Refusal,
     Reply,
     session_over,
-    unexpected_stop,
+    unfit_poll,
 )
-from fairlead.gateway.poll_words import Poll, UnexpectedStopError
+from fairlead.gateway.poll_words import Poll, UnexpectedStopError, UnfitStandbyError
 from fairlead.gateway.session_end import has_read_back, over_before, over_meanwhile
 from fairlead.gateway.session_leases import SessionLeases
 from fairlead.gateway.session_log import SessionLog, SessionWords
@@ -131,8 +131,8 @@ class Gateway:
         hosted = self._restored(state, now_ms) if kept is None else kept.hosted
         try:
             done = hosted.begin(asked.poll, now_ms)
-        except UnexpectedStopError as error:
-            self._out.append(Reply(request, unexpected_stop(error.work), state.profile))
+        except (UnexpectedStopError, UnfitStandbyError) as error:
+            self._out.append(Reply(request, unfit_poll(error), state.profile))
             return
         until_ms = now_ms + min(asked.wait_ms, self._times.poll_ms)
         exchange = Exchange(

@@ -11,18 +11,27 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from fairlead_client.model import EPOCH_ZERO, Epoch, Queue
+from fairlead_client.model import Epoch, Queue
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
-from fairlead_client.session.memory import QueueMemory, SessionSettings
-from fairlead_client.session.records import Assigned, Assignment, Drop, Notice, Release
+from fairlead_client.session.memory import UNGRANTED, QueueMemory, SessionSettings
+from fairlead_client.session.records import Assignment, Notice, Release
 from fairlead_client.session.saved_session import SavedSession, restore, save
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.session.session import Session
 from fairlead_client.session.states import QueueState, SessionState
 from fairlead_client.thin.thin_words import NoticeWords, Start, Stop, WaitingWords, Work
 
+from fairlead.gateway.applied_again import without_answered
 from fairlead.gateway.client_state import SEQUENCES
+from fairlead.gateway.hosted_standing import (
+    begin_standing,
+    check_standing,
+    heard,
+    say_standing,
+    settle,
+    with_standing,
+)
 from fairlead.gateway.poll_words import Answer, Lost, Poll, UnexpectedStopError
 
 __all__ = ["HostedSession"]
@@ -77,6 +86,8 @@ class HostedSession:
             if queue.state is QueueState.DRAINING
         }
         self._from_release: set[Queue] = set()
+        self._adopted: set[Queue] = set()
+        self._standing_told = heard(self._session.memory)
         self._notices: list[NoticeWords] = []
         self._now_ms = now_ms
 
@@ -100,9 +111,9 @@ class HostedSession:
         """Whether the client should hear something, or has to confirm what is to be written."""
         memory = self._session.memory
         owed = [release for release in memory.pending.values() if not release.sent]
-        return (
-            bool(owed) or memory.claims_due_ms is not None or any(map(self._is_news, self._works))
-        )
+        if owed or memory.claims_due_ms is not None or heard(memory) != self._standing_told:
+            return True
+        return any(map(self._is_news, self._works))
 
     @property
     def has_starts(self) -> bool:
@@ -114,9 +125,13 @@ class HostedSession:
         return [
             queue
             for queue in self._works
-            if queue.state is not QueueState.DRAINING
-            and (queue.queue, queue.started) not in self._named
+            if (queue.queue, queue.started) not in self._named
+            and (queue.state is not QueueState.DRAINING or self._is_untold_in_place(queue))
         ]
+
+    def _is_untold_in_place(self, queue: QueueMemory) -> bool:
+        """Tell whether the client works on it and does not know its epoch, which it is to stop."""
+        return queue.queue in self._adopted and (queue.queue, queue.started) not in self._told
 
     def _is_news(self, queue: QueueMemory) -> bool:
         name = (queue.queue, queue.started)
@@ -129,7 +144,9 @@ class HostedSession:
 
     @property
     def _works(self) -> list[QueueMemory]:
-        return [queue for queue in self._session.memory.queues.values() if queue.works]
+        """The works that the engine has granted."""
+        queues = self._session.memory.queues.values()
+        return [queue for queue in queues if queue.works and queue.state not in UNGRANTED]
 
     def saved(self) -> SavedSession:
         """Return the session as values, for the answer's `state`."""
@@ -152,6 +169,7 @@ class HostedSession:
                 queue.position.reset,
                 queue.identity,
                 queue.granted.offset,
+                queue.queue in self._adopted,
             )
             for queue in self._unnamed()
         )
@@ -171,7 +189,8 @@ class HostedSession:
         reason = self._session.waiting
         waiting = None if reason is None else WaitingWords(reason.kind.value, reason.words)
         notices, self._notices = tuple(self._notices), []
-        return Answer(start, tuple(stops), working, waiting, notices)
+        self._standing_told = heard(self._session.memory)
+        return Answer(start, tuple(stops), working, waiting, notices, *self._standing_told)
 
     def _why(self, queue: QueueMemory) -> str:
         return "release" if queue.queue in self._from_release else "grant"
@@ -206,12 +225,15 @@ class HostedSession:
 
         Raises:
             UnexpectedStopError: the client stopped what nobody asked it to stop.
+            UnfitStandbyError: it says of standing by what does not fit.
         """
         self._now_ms = now_ms
         session, memory = self._session, self._session.memory
         done: list[act.Action] = []
         if self.has_left:
             return done
+        check_standing(memory, poll)
+        standing = say_standing(memory, poll)
         memory.sequence = poll.sequence * SEQUENCES
         memory.read_to_end_ms = now_ms
         self._owe_again(now_ms)
@@ -219,6 +241,7 @@ class HostedSession:
             done += session.handle(on.SubscriptionChanged(poll.subscriptions), now_ms)
         done += session.handle_all(filter(None, map(self._moved, poll.working)), now_ms)
         memory.decision_wanted, memory.decision_asked = poll.decide, None
+        done += begin_standing(session, poll, now_ms)
         if poll.leaving and memory.state is SessionState.RUNNING:
             done += session.handle(on.LeaveRequested(), now_ms)
         done += self._apply_stopped(poll, now_ms)
@@ -226,13 +249,14 @@ class HostedSession:
             # A gate may have opened just now: no answer has told the client of that start yet.
             queue.unsent = queue.unsent and (queue.queue, queue.started) in self._told
         # A heartbeat behind the end of a session would look like work that goes on.
-        beats = self._works or memory.state is SessionState.RUNNING
+        running = memory.state is SessionState.RUNNING
+        beats = self._works or running or memory.holds_ungranted
         memory.heartbeat_at_ms = now_ms if beats else NEVER_MS
         memory.progress_at_ms = now_ms
         done += session.handle(on.TimePassed(), now_ms)
         memory.heartbeat_at_ms = memory.progress_at_ms = NEVER_MS
         self._claims_sent = any(isinstance(action, act.SendClaims) for action in done)
-        return done
+        return with_standing(done, standing)
 
     def _moved(self, work: Work) -> on.ProgressMade | None:
         """Return the progress of a work; None: it is where it was, as most of a client's are."""
@@ -248,6 +272,8 @@ class HostedSession:
             release.sent, release.due_ms = False, now_ms
         if self._claims_sent:
             memory.claims_due_ms = now_ms
+        if memory.former is not None:
+            memory.former_due_ms = now_ms
         if memory.state is SessionState.LEAVING and not memory.leave_appended:
             memory.leave_due_ms = now_ms
 
@@ -302,34 +328,10 @@ class HostedSession:
             self._handle(on.AssignmentRead(assignment), now_ms)
         elif assignment is not None and assignment.epoch == applied and not self._leaves:
             # For the gates: no state has them.
-            unanswered = self._without_answered(assignment)
-            self._handle(on.AssignmentRead(unanswered), now_ms)
+            queues = self._session.memory.queues
+            self._handle(on.AssignmentRead(without_answered(assignment, queues)), now_ms)
         for notice in notices:
             self._handle(on.NoticeRead(notice), now_ms)
-
-    def _without_answered(self, assignment: Assignment) -> Assignment:
-        """Return an assignment that was applied before, without its drops of what never started.
-
-        Whoever applied it has answered them: the answers stand in the state, or in the log. If each
-        poll answered them, each would have news, and the client would poll without a pause until
-        the engine writes it another word, which may be never. One that leaves has answered the adds
-        as well.
-        """
-        queues = self._session.memory.queues
-        started = {queue: memory.started for queue, memory in queues.items()}
-
-        def is_started(entry: Drop | Assigned) -> bool:
-            return entry.epoch <= started.get(entry.queue, EPOCH_ZERO)
-
-        return replace(
-            assignment,
-            drop=tuple(filter(is_started, assignment.drop)),
-            assigned=tuple(
-                entry
-                for entry in assignment.assigned
-                if entry.state != "draining" or is_started(entry)
-            ),
-        )
 
     def read_release(self, release: Release, now_ms: int) -> None:
         """Read a release of the group; a gate may wait for it."""
@@ -360,7 +362,7 @@ class HostedSession:
         self._now_ms = now_ms
         memory.read_to_end_ms = now_ms
         memory.heartbeat_at_ms = memory.progress_at_ms = NEVER_MS
-        for action in session.handle(event, now_ms):
+        for action in (*session.handle(event, now_ms), *settle(session, now_ms)):
             self._keep(action)
         memory.heartbeat_at_ms = memory.progress_at_ms = NEVER_MS
 
@@ -379,6 +381,8 @@ class HostedSession:
                 self.lost = Lost("lease_ended", reason)
             case act.ReportNotice(code, message):
                 self._notices.append(NoticeWords(code, message))
+            case act.StartWork(queue, former=True):
+                self._adopted.add(queue)
             case act.StartWork(queue):
                 if memory.queues[queue].handed is not None:
                     self._from_release.add(queue)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fairlead_client.model import Process, Subscription
+from fairlead_client.model import DataPlane, Process, Subscription
 from fairlead_client.session.memory import SessionSettings
 
 __all__ = ["MemberProfile"]
@@ -27,6 +27,8 @@ class MemberProfile:
         language: what it is written in.
         version: its version.
         address: the address it called from.
+        data_plane: where it reads, and its id there; None: it does not say.
+        follows: the strategy of its data plane that it can follow; None: it cannot stand by.
     """
 
     principal: str
@@ -43,6 +45,8 @@ class MemberProfile:
     language: str = "other"
     version: str = "0"
     address: str = "127.0.0.1"
+    data_plane: DataPlane | None = None
+    follows: str | None = None
 
     def session_settings(
         self, subscriptions: tuple[Subscription, ...], lease_ms: int
@@ -61,4 +65,5 @@ class MemberProfile:
             drain_deadline_ms=None,
             commits=False,
             gather_ms=0,
+            stands_by=self.follows is not None,
         )

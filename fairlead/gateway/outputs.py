@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from fairlead_client.thin.thin_words import Joined, PollAnswer, Stopped
+from fairlead_client.thin.thin_words import Joined, PollAnswer
 
 from fairlead.gateway.member_profile import MemberProfile
+from fairlead.gateway.poll_words import UnexpectedStopError, UnfitStandbyError
 
 __all__ = [
     "FULL",
@@ -22,7 +23,7 @@ __all__ = [
     "Reply",
     "forbidden",
     "session_over",
-    "unexpected_stop",
+    "unfit_poll",
 ]
 
 
@@ -155,8 +156,11 @@ def forbidden(principal: str, right: str, group: str) -> Refusal:
     return Refusal(403, "forbidden", detail, "Ask for this right, or use another token.")
 
 
-def unexpected_stop(work: Stopped) -> Refusal:
-    """Return the refusal of a stop that nobody asked for."""
+def unfit_poll(error: UnexpectedStopError | UnfitStandbyError) -> Refusal:
+    """Return the refusal of a poll that does not fit its session."""
+    if isinstance(error, UnfitStandbyError):
+        return Refusal(422, "bad_field", str(error), error.remedy, error.field)
+    work = error.work
     named = "/".join(map(str, work.queue))
     epoch = ".".join(map(str, work.epoch))
     return Refusal(

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.session.states import Standing
 from fairlead_client.thin.thin_words import (
+    Frozen,
     NoticeWords,
     PollAnswer,
     Start,
@@ -13,7 +15,7 @@ from fairlead_client.thin.thin_words import (
     Work,
 )
 
-__all__ = ["Answer", "Lost", "Poll", "UnexpectedStopError"]
+__all__ = ["Answer", "Lost", "Poll", "UnexpectedStopError", "UnfitStandbyError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,9 @@ class Poll:
         subscriptions: its new subscriptions; None: as before.
         leaving: the client starts nothing more, whatever an answer tells it.
         decide: the client wants the engine to decide at once.
+        standing: where one is that stands by; None: it does not say.
+        frozen: all that it holds, in answer to a freeze; None: it has no answer.
+        ending: these are its last words, and nothing runs any more.
     """
 
     sequence: int
@@ -35,6 +40,9 @@ class Poll:
     subscriptions: tuple[Subscription, ...] | None = None
     leaving: bool = False
     decide: bool = False
+    standing: Standing | None = None
+    frozen: Frozen | None = None
+    ending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +54,14 @@ class Answer:
     working: tuple[tuple[Queue, Epoch], ...]
     waiting: WaitingWords | None = None
     notices: tuple[NoticeWords, ...] = ()
+    standing: Standing = Standing.OWN
+    freeze: Epoch | None = None
 
     def told(self, state: str, lease_ms: int) -> PollAnswer:
         """Return it as the answer to a poll."""
         news = self.start, self.stop, self.working
-        return PollAnswer(state, lease_ms, *news, self.waiting, self.notices)
+        standing = self.standing, self.freeze
+        return PollAnswer(state, lease_ms, *news, self.waiting, self.notices, *standing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +82,16 @@ class UnexpectedStopError(Exception):
     def __init__(self, work: Stopped) -> None:
         super().__init__(f"{work.queue} of epoch {work.epoch} was not asked to stop")
         self.work = work
+
+
+class UnfitStandbyError(Exception):
+    """What a poll says of standing by does not fit its session.
+
+    Attributes:
+        field: the field of the poll.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, field: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{field}: {problem}.")
+        self.field, self.remedy = field, remedy

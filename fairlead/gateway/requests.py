@@ -8,12 +8,41 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_args
 
 from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.session.states import Standing
 from fairlead_client.thin.thin_words import Stopped, Work
-from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, FailFast, Field, ValidationError
 
 from fairlead.gateway.outputs import Refusal
 from fairlead.gateway.poll_words import Poll
-from fairlead.wire.texts import CLIENT_ID, LABEL, TAG, TOPIC, UUID, TextRule
+from fairlead.gateway.request_fields import (
+    QUEUE_ID_MAX,
+    WORKS_MAX,
+    Body,
+    EpochField,
+    EpochPair,
+    Number,
+    QueueField,
+    QueueName,
+    bad_text,
+    described,
+)
+from fairlead.gateway.standby_requests import (
+    DataPlaneBody,
+    FrozenBody,
+    StandbyBody,
+    also,
+    checked_standby,
+    frozen_of,
+    no_plane,
+    no_standby,
+)
+from fairlead.wire.texts import (
+    CLIENT_ID,
+    LABEL,
+    TAG,
+    TOPIC,
+    UUID,
+)
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -36,40 +65,12 @@ __all__ = [
     "subscriptions_of",
 ]
 
-_INTEGER_MAX: Final = 2**63 - 1
-_QUEUE_ID_MAX: Final = 2**31 - 1
 _SEQUENCE_MAX: Final = 2**60
-_WORKS_MAX: Final = 10_000
 _TOPICS_MAX: Final = 1_000
 _SHOWN_MAX: Final = 80
 _WORD: Final = re.compile("'([^']+)'")
 
 _Any = TypeVar("_Any", bound=BaseModel)
-
-Number = Annotated[int, Field(strict=True, ge=0, le=_INTEGER_MAX)]
-QueueName = tuple[
-    Annotated[str, Field(min_length=1, max_length=249)],
-    Annotated[str, Field(min_length=1, max_length=255)],
-    Annotated[int, Field(strict=True, ge=0, le=_QUEUE_ID_MAX)],
-]
-EpochPair = tuple[Number, Number]
-
-
-def described(says: str, rule: TextRule) -> Any:
-    """Return a field whose form the contract tells; the rule itself is checked elsewhere."""
-    return Field(description=says, json_schema_extra={"pattern": f"^({rule.pattern})$"})
-
-
-QueueField = Annotated[QueueName, Field(description="Topic, broker name, queue id.")]
-EpochField = Annotated[
-    EpochPair, Field(description="The epoch of the work: an answer's start has named it.")
-]
-
-
-class Body(BaseModel):
-    """An object that has these fields and no others."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class TopicBody(Body):
@@ -101,7 +102,7 @@ class ProcessBody(Body):
     uuid: Annotated[str, described("Drawn at its start; a lower-case UUID.", UUID)]
     joins: Annotated[
         int,
-        Field(strict=True, ge=1, le=_QUEUE_ID_MAX, description="1 with its first join, then 2."),
+        Field(strict=True, ge=1, le=QUEUE_ID_MAX, description="1 with its first join, then 2."),
     ] = 1
 
 
@@ -137,12 +138,22 @@ class JoinBody(Body):
     ordered: Annotated[
         bool, Field(strict=True, description="Whether it wants its messages in order.")
     ] = False
-    data_plane: Annotated[Literal["kafka"], Field(description="Where it reads its messages.")] = (
-        "kafka"
-    )
+    data_plane: Annotated[
+        DataPlaneBody | None,
+        BeforeValidator(no_plane),
+        Field(
+            description='Where it reads its messages, for one that says so; "kafka" says nothing.',
+            json_schema_extra=also("kafka"),
+        ),
+    ] = None
     standby: Annotated[
-        Literal[False], Field(description="Whether it waits in reserve; not supported yet.")
-    ] = False
+        StandbyBody | None,
+        BeforeValidator(no_standby),
+        Field(
+            description="One that has it can stand by until the engine takes the group over.",
+            json_schema_extra=also(False),  # noqa: FBT003 - a word of the contract
+        ),
+    ] = None
     consume_type: Annotated[
         Literal["push", "pull"],
         Field(description="Whether its messages come to it, or it asks for them; for people."),
@@ -168,7 +179,7 @@ class LeaveBody(Body):
         tuple[WorkBody, ...],
         FailFast(),
         Field(
-            max_length=_WORKS_MAX,
+            max_length=WORKS_MAX,
             description="What the client has stopped and no answer has confirmed yet.",
         ),
     ] = ()
@@ -184,7 +195,7 @@ class PollBody(LeaveBody):
     working: Annotated[
         tuple[WorkBody, ...],
         FailFast(),
-        Field(max_length=_WORKS_MAX, description="All queues on which the client works now."),
+        Field(max_length=WORKS_MAX, description="All queues on which the client works now."),
     ] = ()
     topics: Annotated[
         tuple[TopicBody, ...] | None,
@@ -196,6 +207,17 @@ class PollBody(LeaveBody):
     decide: Annotated[bool, Field(strict=True, description="The engine shall decide at once.")] = (
         False
     )
+    standby: Annotated[
+        Literal["wait", "follow", "freeze", "own"] | None,
+        Field(
+            description="Where one is that joined with standby; each of its polls says it. It says "
+            "own only once nothing runs that has no epoch."
+        ),
+    ] = None
+    frozen: Annotated[
+        FrozenBody | None,
+        Field(description="The answer to a freeze, with each poll until another answer comes."),
+    ] = None
 
     def poll(self, version: int) -> Poll:
         """Return the words of the poll; ``version`` orders subscriptions of one topic."""
@@ -206,6 +228,8 @@ class PollBody(LeaveBody):
             None if self.topics is None else subscriptions_of(self.topics, version),
             self.leaving,
             self.decide,
+            None if self.standby is None else Standing(self.standby),
+            None if self.frozen is None else frozen_of(self.frozen),
         )
 
 
@@ -261,15 +285,15 @@ def _model_in(annotation: Any) -> type[BaseModel]:
 def checked_join(body: JoinBody) -> Refusal | None:
     """Return why the names of a join are refused; None: they are right."""
     if not CLIENT_ID.allows(body.client_id):
-        return _bad_text("client_id", body.client_id, CLIENT_ID.words)
+        return bad_text("client_id", body.client_id, CLIENT_ID.words)
     if body.process is not None and not UUID.allows(body.process.uuid):
-        return _bad_text("process.uuid", body.process.uuid, UUID.words)
+        return bad_text("process.uuid", body.process.uuid, UUID.words)
     if body.zone is not None and not LABEL.allows(body.zone):
-        return _bad_text("zone", body.zone, LABEL.words)
+        return bad_text("zone", body.zone, LABEL.words)
     for field, text in (("language", body.language), ("version", body.version)):
         if not LABEL.allows(text):
-            return _bad_text(field, text, LABEL.words)
-    return checked_topics(body.topics)
+            return bad_text(field, text, LABEL.words)
+    return checked_standby(body.data_plane, body.standby) or checked_topics(body.topics)
 
 
 def checked_topics(topics: tuple[TopicBody, ...] | None) -> Refusal | None:
@@ -277,7 +301,7 @@ def checked_topics(topics: tuple[TopicBody, ...] | None) -> Refusal | None:
     seen: set[str] = set()
     for index, each in enumerate(topics or ()):
         if not TOPIC.allows(each.topic):
-            return _bad_text(f"topics[{index}].topic", each.topic, TOPIC.words)
+            return bad_text(f"topics[{index}].topic", each.topic, TOPIC.words)
         if each.topic in seen:
             detail = f"topics[{index}].topic: {each.topic!r} is named twice."
             remedy = "Name each topic once, with all its tags."
@@ -285,12 +309,8 @@ def checked_topics(topics: tuple[TopicBody, ...] | None) -> Refusal | None:
         seen.add(each.topic)
         for tag in each.tags:
             if tag != "*" and ("||" in tag or not TAG.allows(tag)):
-                return _bad_text(f"topics[{index}].tags", tag, TAG.words)
+                return bad_text(f"topics[{index}].tags", tag, TAG.words)
     return None
-
-
-def _bad_text(field: str, text: str, words: str) -> Refusal:
-    return Refusal(422, "bad_field", f"{field}: {text[:80]!r} is not {words}.", "Change it.", field)
 
 
 def subscriptions_of(topics: tuple[TopicBody, ...], version: int) -> tuple[Subscription, ...]:

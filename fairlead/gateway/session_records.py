@@ -58,6 +58,8 @@ class SessionRecords:
                 address=profile.address,
                 zone=profile.zone,
                 capacity=profile.capacity,
+                data_plane=profile.data_plane,
+                follows=profile.follows,
             )
         )
 
@@ -82,6 +84,9 @@ class SessionRecords:
                     tuple(encoder.claims(action)),
                     on.ClaimsAppended(incarnation, generation),
                 )
+            case act.SendFormer(incarnation, epoch):
+                appended = on.FormerAppended(incarnation, epoch)
+                yield Message("heartbeats", tuple(encoder.former(action)), appended)
             case act.SendRelease(incarnation, queue, epoch, position, successor=successor):
                 value = encoder.release(action)
                 done = on.ReleaseAppended(incarnation, queue, epoch, position)

@@ -21,6 +21,7 @@ from fairlead_proof.explorer.thin_event import ThinEvent
 from fairlead_proof.explorer.world import Restart, WorldBounds
 
 from fairlead.core.model import MemberKey
+from fairlead.gateway import hosted_session
 from fairlead.gateway.hosted_session import HostedSession
 from fairlead.gateway.poll_words import Poll
 
@@ -176,7 +177,7 @@ def test_g6_a_join_acknowledges_the_generation(monkeypatch: pytest.MonkeyPatch) 
 
 def test_g7_drops_are_answered_with_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client polls for ever, and hears nothing new."""
-    monkeypatch.setattr(HostedSession, "_without_answered", lambda _session, word: word)
+    monkeypatch.setattr(hosted_session, "without_answered", lambda word, _queues: word)
     violation, run = found(MOVED)
     assert violation == "CYCLE"
     assert run[-1] == "c0.z hears: nothing new"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
+from fairlead_client.session.states import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class SendHeartbeat:
     digest: str
     decide: bool = False
     """Whether it asks the engine to decide at once."""
+    standing: Standing | None = None
+    """Where the client is; None: it cannot stand by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +81,45 @@ class SendLeave:
 
 
 @dataclass(frozen=True, slots=True)
+class SendFormer:
+    """Write what a frozen client holds, in several parts if necessary.
+
+    Answer with FormerAppended or FormerFailed.
+    """
+
+    incarnation: str
+    epoch: Epoch
+    queues: tuple[tuple[Queue, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """The application follows its data plane's strategy, and keeps what it holds until then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """The application keeps what it holds, and takes nothing; answer with Froze."""
+
+    epoch: Epoch
+
+
+@dataclass(frozen=True, slots=True)
+class StopFollowing:
+    """The application stops all that it holds without an epoch; answer with Unfollowed."""
+
+
+@dataclass(frozen=True, slots=True)
 class StartWork:
-    """The application may read the queue from `position` on."""
+    """The application may read the queue from `position` on.
+
+    With `former` it holds the queue frozen, and goes on in place under this epoch.
+    """
 
     queue: Queue
     epoch: Epoch
     position: Position
+    former: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +140,10 @@ class AbandonWork:
 
 @dataclass(frozen=True, slots=True)
 class StopEverything:
-    """The lease is over: stop all work at once; answer each queue with WorkStopped."""
+    """The lease is over: stop all work at once; answer each queue with WorkStopped.
+
+    What the application holds without an epoch stops as well; then it answers with Unfollowed.
+    """
 
     reason: str
     work: tuple[tuple[Queue, Epoch], ...]
@@ -146,6 +185,10 @@ Action = (
     | SendClaims
     | SendRelease
     | SendLeave
+    | SendFormer
+    | Follow
+    | Freeze
+    | StopFollowing
     | StartWork
     | StopWork
     | AbandonWork

@@ -32,6 +32,9 @@ def learn_generation(memory: Memory, generation: int) -> bool:
         return False
     memory.generation = generation
     memory.asked_ms = memory.now_ms
+    if memory.settings.stands_by:
+        # The engine waits for it: no client that follows or is frozen claims anything.
+        memory.heartbeat_at_ms = memory.now_ms
     for queue in memory.queues.values():
         memory.signal(queue, Signal.VOID)
     return True

@@ -172,6 +172,39 @@ class LeaveFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class Froze:
+    """The application answers the freeze of this epoch: it holds these queues, and takes none.
+
+    Each has its next offset; None: the application does not know it. Until the engine has answered,
+    the freeze's epoch names the work on each of them.
+    """
+
+    epoch: Epoch
+    queues: tuple[tuple[Queue, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unfollowed:
+    """Nothing runs any more that the application held without an epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormerAppended:
+    """All parts of the answer to a freeze are in the log."""
+
+    incarnation: str
+    epoch: Epoch
+
+
+@dataclass(frozen=True, slots=True)
+class FormerFailed:
+    """Some part of the answer to a freeze may not be in the log."""
+
+    incarnation: str
+    epoch: Epoch
+
+
+@dataclass(frozen=True, slots=True)
 class SubscriptionChanged:
     """The application subscribes to other topics."""
 
@@ -230,6 +263,10 @@ Event = (
     | ClaimsFailed
     | LeaveAppended
     | LeaveFailed
+    | Froze
+    | Unfollowed
+    | FormerAppended
+    | FormerFailed
     | SubscriptionChanged
     | DecisionWanted
     | LeaveRequested

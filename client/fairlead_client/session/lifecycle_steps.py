@@ -13,6 +13,7 @@ from fairlead_client.session.actions import (
     SendHeartbeat,
     SendLeave,
     StopEverything,
+    StopFollowing,
     Stopped,
 )
 from fairlead_client.session.claims import send_claims
@@ -29,7 +30,8 @@ from fairlead_client.session.events import (
     SubscriptionChanged,
     WorkFailed,
 )
-from fairlead_client.session.memory import OWNED, Memory
+from fairlead_client.session.memory import OWNED, UNGRANTED, Memory
+from fairlead_client.session.standing_steps import begin_standing, tell_application
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 REFUSALS: Final = frozenset({"wrong_partition", "rejected", "unsupported"})
@@ -62,6 +64,7 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.queues.clear()
     memory.pending.clear()
     memory.parts.clear()
+    begin_standing(memory)
     memory.claims_due_ms = memory.leave_due_ms = None
     memory.leave_appended = False
     memory.lease_until_ms = memory.now_ms + memory.settings.lease_ms
@@ -90,6 +93,7 @@ def send_heartbeat(memory: Memory) -> None:
             applied=memory.applied,
             digest=held_digest(memory),
             decide=memory.decision_wanted,
+            standing=memory.reached if memory.settings.stands_by else None,
         ),
     )
 
@@ -105,7 +109,7 @@ def held_digest(memory: Memory) -> str:
     entries = [
         (queue.queue, queue.started, words[queue.state])
         for queue in memory.queues.values()
-        if queue.works
+        if queue.works and queue.state not in UNGRANTED
     ]
     entries += [
         (queue.queue, queue.gate.epoch, "gated")
@@ -135,6 +139,7 @@ def first_lease(memory: Memory, event: HeartbeatAppended) -> SessionState:
     extend_lease(memory, event)
     # Before its first heartbeat no engine could answer this client.
     memory.asked_ms = memory.now_ms
+    tell_application(memory)
     for queue in memory.queues.values():
         memory.signal(queue, Signal.SCAN)
     return SessionState.RUNNING
@@ -175,7 +180,9 @@ def want_decision(memory: Memory, _event: object) -> SessionState:
 def end_lease(memory: Memory, event: LeaseEnded) -> SessionState:
     """Stop all work and forget all gates; a new incarnation begins after the work has stopped."""
     work = tuple(
-        (queue.queue, queue.started) for queue in memory.queues.values() if queue.state in OWNED
+        (queue.queue, queue.name)
+        for queue in memory.queues.values()
+        if queue.state in OWNED | UNGRANTED
     )
     memory.counts["leases_lost"] += 1
     memory.actions.append(StopEverything(event.reason, work))
@@ -205,10 +212,15 @@ def request_leave(memory: Memory, _event: object) -> SessionState:
     """Write the leave first, then stop and release everything.
 
     An engine that read a release before the leave would grant the queue to this client again, and
-    get no answer.
+    get no answer. But what it has not granted stops before the leave: the client never started
+    that, so nobody would wait for it.
     """
     memory.closing = True
-    send_leave(memory)
+    if memory.is_loose:
+        memory.actions.append(StopFollowing())
+    memory.leave_due_ms = memory.now_ms
+    if memory.leave_is_due:
+        send_leave(memory)
     for queue in memory.queues.values():
         memory.signal(queue, Signal.LEAVE)
     return SessionState.LEAVING

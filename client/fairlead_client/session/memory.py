@@ -18,16 +18,20 @@ from fairlead_client.model import (
     Queue,
     Subscription,
 )
-from fairlead_client.session.actions import Action, CommitProgress, SendRelease
+from fairlead_client.session.actions import Action, CommitProgress, SendFormer, SendRelease
 from fairlead_client.session.assignment_assembler import AssignmentAssembler
 from fairlead_client.session.records import Notice
 from fairlead_client.session.seen_releases import SeenReleases
-from fairlead_client.session.states import QueueState, SessionState, Signal
+from fairlead_client.session.states import QueueState, SessionState, Signal, Standing
 
 OWNED = frozenset({QueueState.WORKING, QueueState.LINGERING, QueueState.DRAINING})
 """In these states the application may work on the queue, while the client has a lease."""
 TIMED = frozenset({QueueState.COMMITTING, QueueState.LINGERING})
-WORK_STATES = OWNED | {QueueState.COMMITTING}
+UNGRANTED = frozenset({QueueState.FROZEN, QueueState.YIELDING})
+"""The application works on the queue, and no grant of it has begun."""
+STOPPING = frozenset({QueueState.DRAINING, QueueState.YIELDING})
+"""The client has asked the application to stop."""
+WORK_STATES = OWNED | UNGRANTED | {QueueState.COMMITTING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class SessionSettings:
     commits: bool = True
     commit_timeout_ms: int = 2_000
     retry_ms: int = 200
+    stands_by: bool = False
+    """Whether the application can follow the strategy that its data plane has always had."""
     pace_ms: int = 400
     """The least time between two heartbeats that a change sends early."""
     gather_ms: int = 300
@@ -92,6 +98,15 @@ class QueueMemory:
     """Where the former holder released, and probably committed; None after our own commit."""
     successor: str | None = None
     """The client that waits for the release of the work, if the engine has named it."""
+    frozen: Epoch | None = None
+    """The epoch by which the application knows the work, if that is not `started`."""
+    frozen_at: int | None = None
+    """Where work without a grant is; None: not known."""
+
+    @property
+    def name(self) -> Epoch:
+        """The epoch by which the application knows the work."""
+        return self.started if self.frozen is None else self.frozen
 
     @property
     def works(self) -> bool:
@@ -155,6 +170,19 @@ class Memory:
     closing: bool = False
     error: Exception | None = None
     counts: Counter[str] = field(default_factory=Counter)
+    standing: Standing = Standing.OWN
+    """Who decides what the client holds, as the newest assignment says."""
+    standing_since: Epoch = EPOCH_ZERO
+    """The epoch of the assignment that said it first; older ones say nothing any more."""
+    floor: Epoch = EPOCH_ZERO
+    """No grant up to this epoch counts: the engine gave the queues up, or froze them, since."""
+    freeze: Epoch | None = None
+    """The freeze that the client answers; None: nobody asks."""
+    is_loose: bool = False
+    """Whether the application may hold queues that no epoch names."""
+    former: SendFormer | None = None
+    """The answer to `freeze` that may not be in the log."""
+    former_due_ms: int | None = None
     decision_wanted: bool = False
     decision_asked: int | None = None
     """The sequence of the first heartbeat that asks for the wanted decision."""
@@ -171,8 +199,31 @@ class Memory:
         """Return the memory of one queue; a new one refuses adds of lower generations."""
         known = self.queues.get(queue)
         if known is None:
-            known = self.queues[queue] = QueueMemory(queue, top=Epoch(self.generation, 0))
+            known = self.queues[queue] = QueueMemory(queue, top=self.lowest)
         return known
+
+    @property
+    def lowest(self) -> Epoch:
+        """The epoch up to which every grant is over."""
+        return max(Epoch(self.generation, 0), self.floor)
+
+    @property
+    def holds_ungranted(self) -> bool:
+        """Whether the application may work on a queue that the engine has not granted."""
+        return self.is_loose or any(queue.state in UNGRANTED for queue in self.queues.values())
+
+    @property
+    def leave_is_due(self) -> bool:
+        """Whether to write the leave now: what the engine has not granted stops before it."""
+        due_ms = self.leave_due_ms
+        return due_ms is not None and due_ms <= self.now_ms and not self.holds_ungranted
+
+    @property
+    def reached(self) -> Standing:
+        """Where the client is: it is at `own` once nothing runs without a grant."""
+        if self.standing is not Standing.OWN or not self.holds_ungranted:
+            return self.standing
+        return Standing.FOLLOW if self.is_loose else Standing.FREEZE
 
     def signal(self, queue: QueueMemory, signal: Signal, detail: object = None) -> None:
         """Send a signal to a queue, behind the signals that already wait."""

@@ -61,7 +61,7 @@ def scan(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
     holders have stopped too; None proves only that this holder never started.
     """
     gate = queue.gate
-    if gate is None or memory.state is not SessionState.RUNNING:
+    if gate is None or memory.state is not SessionState.RUNNING or memory.is_loose:
         return queue.state
     position, handed = gate.base, None
     for holder in sorted(gate.after, key=lambda holder: holder.epoch, reverse=True):
@@ -229,7 +229,7 @@ def stopped(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
 def drain_over(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
     """Release the queue at its progress, without waiting longer for the application."""
     memory.counts["forced_releases"] += 1
-    memory.actions.append(AbandonWork(queue.queue, queue.started))
+    memory.actions.append(AbandonWork(queue.queue, queue.name))
     return _finish(memory, queue)
 
 
@@ -238,6 +238,7 @@ def _finish(memory: Memory, queue: QueueMemory) -> QueueState:
         # The engine accepts a release only up to an end that it knows.
         memory.actions.append(SendProgress(memory.incarnation, (queue.progress,)))
     queue.unsent = False
+    queue.frozen = queue.frozen_at = None
     memory.release(queue, queue.started, queue.position, queue.successor)
     memory.changed()
     memory.signal(queue, Signal.SCAN)

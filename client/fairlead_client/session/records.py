@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from fairlead_client.model import Epoch, Holder, Position, Queue
+from fairlead_client.session.states import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,11 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One part of a client's assignment (protocol §3.12)."""
+    """One part of a client's assignment (protocol §3.12).
+
+    `standing` says who decides what the client holds; the lists of one that follows or freezes are
+    empty.
+    """
 
     group: str
     client_id: str
@@ -57,6 +62,7 @@ class Assignment:
     drop: tuple[Drop, ...] = ()
     add: tuple[Add, ...] = ()
     assigned: tuple[Assigned, ...] = ()
+    standing: Standing = Standing.OWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ Whoever goes on must ignore assignments older than `applied`.
 
 from dataclasses import dataclass
 
-from fairlead_client.model import POSITION_ZERO, Epoch, Position, Queue
+from fairlead_client.model import EPOCH_ZERO, POSITION_ZERO, Epoch, Position, Queue
 from fairlead_client.session.memory import PendingRelease, QueueMemory, SessionSettings
 from fairlead_client.session.session import Session
-from fairlead_client.session.states import QueueState, SessionState
+from fairlead_client.session.states import QueueState, SessionState, Standing
 
-__all__ = ["SavedQueue", "SavedRelease", "SavedSession", "restore", "save"]
+__all__ = ["SavedQueue", "SavedRelease", "SavedSession", "SavedStanding", "restore", "save"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,25 @@ class SavedRelease:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedStanding:
+    """Who decides what the client holds. What it holds frozen is no part: the client says it again.
+
+    Attributes:
+        now: who decides.
+        since: the epoch of the assignment that said so.
+        floor: no grant up to this epoch counts.
+        freeze: the freeze that it answers; None: nobody asks.
+        is_loose: whether it has not answered yet, or follows.
+    """
+
+    now: Standing = Standing.OWN
+    since: Epoch = EPOCH_ZERO
+    floor: Epoch = EPOCH_ZERO
+    freeze: Epoch | None = None
+    is_loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SavedSession:
     """A session that has begun an incarnation, and has a lease or waits for its first one.
 
@@ -64,6 +83,7 @@ class SavedSession:
         left: whether its leave is in the log.
         queues: what it has started.
         releases: what it must still write.
+        standing: who decides what it holds.
     """
 
     incarnation: str
@@ -75,6 +95,7 @@ class SavedSession:
     left: bool
     queues: tuple[SavedQueue, ...]
     releases: tuple[SavedRelease, ...]
+    standing: SavedStanding = SavedStanding()
 
 
 def save(session: Session) -> SavedSession:
@@ -106,6 +127,13 @@ def save(session: Session) -> SavedSession:
             SavedRelease(each.queue, each.epoch, each.position, each.identity, each.successor)
             for each in memory.pending.values()
         ),
+        standing=SavedStanding(
+            memory.standing,
+            memory.standing_since,
+            memory.floor,
+            memory.freeze,
+            memory.is_loose or memory.former is not None,
+        ),
     )
 
 
@@ -133,7 +161,11 @@ def restore(settings: SessionSettings, saved: SavedSession, now_ms: int) -> Sess
     memory.claims_due_ms = None if saved.claimed else now_ms
     memory.lease_until_ms = now_ms + settings.lease_ms
     memory.asked_ms = memory.read_to_end_ms = now_ms
-    floor = Epoch(saved.generation, 0)
+    standing = saved.standing
+    memory.standing, memory.standing_since = standing.now, standing.since
+    memory.floor, memory.freeze = standing.floor, standing.freeze
+    memory.is_loose = standing.is_loose
+    floor = memory.lowest
     for each in saved.queues:
         memory.queues[each.queue] = QueueMemory(
             each.queue,

@@ -12,7 +12,15 @@ from fairlead_client.errors import UnlistedTransitionError
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session.actions import Action
 from fairlead_client.session.events import AllReleased, AllStopped, Event, LeaseEnded
-from fairlead_client.session.memory import OWNED, TIMED, Memory, QueueMemory, SessionSettings
+from fairlead_client.session.memory import (
+    OWNED,
+    STOPPING,
+    TIMED,
+    UNGRANTED,
+    Memory,
+    QueueMemory,
+    SessionSettings,
+)
 from fairlead_client.session.states import QueueState, SessionState, Signal
 from fairlead_client.session.transitions import TRANSITIONS
 from fairlead_client.session.waiting import WaitingReason, reason_to_wait
@@ -84,9 +92,9 @@ class Session:
         owned = [
             queue
             for queue in memory.queues.values()
-            if queue.state in OWNED and memory.state in LEASED
+            if queue.state in OWNED | UNGRANTED and memory.state in LEASED
         ]
-        epochs = {queue.queue: queue.started for queue in owned}
+        epochs = {queue.queue: queue.name for queue in owned}
         granted = {
             queue.queue: Granted(queue.identity, queue.granted.offset, queue.start.offset)
             for queue in owned
@@ -157,12 +165,14 @@ class Session:
         due = [later]
         if memory.state in LEASED:
             due += [memory.lease_until_ms, memory.heartbeat_at_ms, memory.progress_at_ms]
-            due += [at for at in (memory.claims_due_ms, memory.leave_due_ms) if at is not None]
+            leave_ms = None if memory.holds_ungranted else memory.leave_due_ms
+            asked = (memory.claims_due_ms, leave_ms, memory.former_due_ms)
+            due += [at for at in asked if at is not None]
             due += [release.due_ms for release in memory.pending.values() if not release.sent]
         for queue in memory.queues.values():
             if queue.state in TIMED:
                 due.append(queue.due_ms)
-            elif queue.state is QueueState.DRAINING and settings.drain_deadline_ms is not None:
+            elif queue.state in STOPPING and settings.drain_deadline_ms is not None:
                 due.append(queue.drain_since_ms + settings.drain_deadline_ms)
         return max(min(due), memory.now_ms)
 
@@ -200,7 +210,7 @@ class Session:
 
     def _end_step(self) -> None:
         memory = self._memory
-        working = any(queue.works for queue in memory.queues.values())
+        working = memory.is_loose or any(queue.works for queue in memory.queues.values())
         if memory.state is SessionState.LEAVING:
             if not working and not memory.pending and memory.leave_appended:
                 self._apply_event(AllReleased())

@@ -35,6 +35,10 @@ class QueueState(StrEnum):
     """Dropped; works on and waits for its turn to stop."""
     DRAINING = "draining"
     """Dropped; waits for the application to stop."""
+    FROZEN = "frozen"
+    """The application has held it since before a freeze; waits for a grant."""
+    YIELDING = "yielding"
+    """Held without a grant; waits for the application to stop."""
 
 
 class Standing(StrEnum):
@@ -69,3 +73,11 @@ class Signal(StrEnum):
     """It is time to repeat a commit that a start waits for, or the queue's turn to stop."""
     LEAVE = "leave"
     FENCE = "fence"
+    FROZEN = "frozen"
+    """The application's answer to a freeze names the queue."""
+    HELD = "held"
+    """The whole set says that the client holds the queue."""
+    YIELD = "yield"
+    """The engine shares the queues out again; what it has not granted must stop."""
+    GIVE_UP = "give_up"
+    """The engine's epochs mean nothing from now on; the application keeps what it holds."""

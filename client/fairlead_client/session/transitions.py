@@ -1,16 +1,20 @@
 """Every transition of a session, in one table; a transition that it does not list is an error.
 
 An entry is `(state, event or signal): (handler, next states)`. The client as a whole comes first,
-then each of its queues. `transition_lines` writes TRANSITIONS.md.
+then each of its queues; `standing_steps.STANDINGS` has the rest, for one that stands by.
+`transition_lines` writes TRANSITIONS.md.
 """
 
 from collections.abc import Callable, Iterator
 
 from fairlead_client.session import claims, events
+from fairlead_client.session import frozen_steps as frozen
 from fairlead_client.session import lifecycle_steps as life
 from fairlead_client.session import queue_steps as queue
+from fairlead_client.session import standing_steps as standing
 from fairlead_client.session import work_steps as work
 from fairlead_client.session.events import Event
+from fairlead_client.session.standing_steps import STANDINGS
 from fairlead_client.session.states import QueueState as Q
 from fairlead_client.session.states import SessionState as S
 from fairlead_client.session.states import Signal as On
@@ -48,6 +52,10 @@ TRANSITIONS: dict[
     (S.STARTING, events.SubscriptionChanged): (life.change_subscription, (S.STARTING,)),
     (S.STARTING, events.DecisionWanted): (life.want_decision, (S.STARTING,)),
     (S.STARTING, events.LeaveRequested): (life.request_leave, (S.LEAVING,)),
+    (S.STARTING, events.Froze): (standing.froze, (S.STARTING,)),
+    (S.STARTING, events.Unfollowed): (standing.unfollowed, (S.STARTING,)),
+    (S.STARTING, events.FormerAppended): (standing.former_appended, (S.STARTING,)),
+    (S.STARTING, events.FormerFailed): (standing.former_failed, (S.STARTING,)),
     (S.STARTING, events.TimePassed): (work.do_what_is_due, (S.STARTING,)),
     (S.STARTING, events.LeaseEnded): (life.end_lease, (S.FENCED,)),
     (S.RUNNING, events.HeartbeatAppended): (life.extend_lease, (S.RUNNING,)),
@@ -69,6 +77,10 @@ TRANSITIONS: dict[
     (S.RUNNING, events.SubscriptionChanged): (life.change_subscription, (S.RUNNING,)),
     (S.RUNNING, events.DecisionWanted): (life.want_decision, (S.RUNNING,)),
     (S.RUNNING, events.LeaveRequested): (life.request_leave, (S.LEAVING,)),
+    (S.RUNNING, events.Froze): (standing.froze, (S.RUNNING,)),
+    (S.RUNNING, events.Unfollowed): (standing.unfollowed, (S.RUNNING,)),
+    (S.RUNNING, events.FormerAppended): (standing.former_appended, (S.RUNNING,)),
+    (S.RUNNING, events.FormerFailed): (standing.former_failed, (S.RUNNING,)),
     (S.RUNNING, events.TimePassed): (work.do_what_is_due, (S.RUNNING,)),
     (S.RUNNING, events.LeaseEnded): (life.end_lease, (S.FENCED,)),
     (S.LEAVING, events.HeartbeatAppended): (life.extend_lease, (S.LEAVING,)),
@@ -92,6 +104,10 @@ TRANSITIONS: dict[
     (S.LEAVING, events.SubscriptionChanged): (life.change_subscription, (S.LEAVING,)),
     (S.LEAVING, events.DecisionWanted): (life.ignore, (S.LEAVING,)),
     (S.LEAVING, events.LeaveRequested): (life.ignore, (S.LEAVING,)),
+    (S.LEAVING, events.Froze): (life.ignore, (S.LEAVING,)),
+    (S.LEAVING, events.Unfollowed): (standing.unfollowed, (S.LEAVING,)),
+    (S.LEAVING, events.FormerAppended): (standing.former_appended, (S.LEAVING,)),
+    (S.LEAVING, events.FormerFailed): (life.ignore, (S.LEAVING,)),
     (S.LEAVING, events.TimePassed): (work.do_what_is_due, (S.LEAVING,)),
     (S.LEAVING, events.LeaseEnded): (life.end_lease, (S.FENCED,)),
     (S.LEAVING, events.AllReleased): (life.close_released, (S.CLOSED,)),
@@ -117,6 +133,10 @@ TRANSITIONS: dict[
     (S.FENCED, events.SubscriptionChanged): (life.change_subscription, (S.FENCED,)),
     (S.FENCED, events.DecisionWanted): (life.want_decision, (S.FENCED,)),
     (S.FENCED, events.LeaveRequested): (life.leave_fenced, (S.FENCED,)),
+    (S.FENCED, events.Froze): (life.ignore, (S.FENCED,)),
+    (S.FENCED, events.Unfollowed): (standing.unfollowed, (S.FENCED,)),
+    (S.FENCED, events.FormerAppended): (life.ignore, (S.FENCED,)),
+    (S.FENCED, events.FormerFailed): (life.ignore, (S.FENCED,)),
     (S.FENCED, events.TimePassed): (work.stop_draining, (S.FENCED,)),
     (S.FENCED, events.AllStopped): (life.all_stopped, (S.FENCED, S.CLOSED)),
     (S.CLOSED, events.HeartbeatAppended): (life.ignore, (S.CLOSED,)),
@@ -138,6 +158,10 @@ TRANSITIONS: dict[
     (S.CLOSED, events.LeaveAppended): (life.ignore, (S.CLOSED,)),
     (S.CLOSED, events.LeaveFailed): (life.ignore, (S.CLOSED,)),
     (S.CLOSED, events.LeaveRequested): (life.ignore, (S.CLOSED,)),
+    (S.CLOSED, events.Froze): (life.ignore, (S.CLOSED,)),
+    (S.CLOSED, events.Unfollowed): (life.ignore, (S.CLOSED,)),
+    (S.CLOSED, events.FormerAppended): (life.ignore, (S.CLOSED,)),
+    (S.CLOSED, events.FormerFailed): (life.ignore, (S.CLOSED,)),
     (S.CLOSED, events.TimePassed): (life.ignore, (S.CLOSED,)),
     # Each queue.
     (Q.IDLE, On.ADD): (queue.add, (Q.IDLE, Q.GATED)),
@@ -146,6 +170,8 @@ TRANSITIONS: dict[
     (Q.IDLE, On.SCAN): (queue.stay, (Q.IDLE,)),
     (Q.IDLE, On.VOID): (queue.void, (Q.IDLE,)),
     (Q.IDLE, On.LEAVE): (queue.stay, (Q.IDLE,)),
+    (Q.IDLE, On.GIVE_UP): (frozen.give_up, (Q.IDLE,)),
+    (Q.IDLE, On.FROZEN): (frozen.freeze, (Q.FROZEN,)),
     (Q.IDLE, On.FENCE): (queue.fence, (Q.IDLE,)),
     (Q.GATED, On.ADD): (queue.add, (Q.GATED,)),
     (Q.GATED, On.DROP): (queue.drop, (Q.GATED, Q.IDLE)),
@@ -153,6 +179,7 @@ TRANSITIONS: dict[
     (Q.GATED, On.SCAN): (queue.scan, (Q.GATED, Q.COMMITTING, Q.WORKING)),
     (Q.GATED, On.VOID): (queue.void, (Q.IDLE,)),
     (Q.GATED, On.LEAVE): (queue.leave, (Q.GATED,)),
+    (Q.GATED, On.GIVE_UP): (frozen.give_up, (Q.IDLE,)),
     (Q.GATED, On.FENCE): (queue.fence, (Q.IDLE,)),
     (Q.COMMITTING, On.ADD): (queue.add, (Q.COMMITTING,)),
     (Q.COMMITTING, On.DROP): (queue.drop_committing, (Q.COMMITTING, Q.IDLE, Q.GATED)),
@@ -163,6 +190,7 @@ TRANSITIONS: dict[
     (Q.COMMITTING, On.COMMITTED): (queue.committed, (Q.WORKING,)),
     (Q.COMMITTING, On.DUE): (queue.retry_commit, (Q.COMMITTING,)),
     (Q.COMMITTING, On.LEAVE): (queue.leave_committing, (Q.IDLE, Q.GATED)),
+    (Q.COMMITTING, On.GIVE_UP): (frozen.give_up, (Q.IDLE,)),
     (Q.COMMITTING, On.FENCE): (queue.fence, (Q.IDLE,)),
     (Q.WORKING, On.ADD): (queue.add, (Q.WORKING,)),
     (Q.WORKING, On.DROP): (queue.drop_working, (Q.WORKING, Q.LINGERING, Q.DRAINING)),
@@ -172,6 +200,9 @@ TRANSITIONS: dict[
     (Q.WORKING, On.PROGRESS): (queue.progress, (Q.WORKING,)),
     (Q.WORKING, On.COMMITTED): (queue.remember_commit, (Q.WORKING,)),
     (Q.WORKING, On.LEAVE): (queue.leave_working, (Q.DRAINING,)),
+    (Q.WORKING, On.HELD): (queue.stay, (Q.WORKING,)),
+    (Q.WORKING, On.YIELD): (queue.stay, (Q.WORKING,)),
+    (Q.WORKING, On.GIVE_UP): (frozen.give_up, (Q.IDLE,)),
     (Q.WORKING, On.FENCE): (queue.fence_working, (Q.DRAINING,)),
     (Q.LINGERING, On.ADD): (queue.add, (Q.LINGERING,)),
     (Q.LINGERING, On.DROP): (queue.drop, (Q.LINGERING,)),
@@ -182,6 +213,9 @@ TRANSITIONS: dict[
     (Q.LINGERING, On.COMMITTED): (queue.remember_commit, (Q.LINGERING,)),
     (Q.LINGERING, On.DUE): (queue.end_lingering, (Q.DRAINING,)),
     (Q.LINGERING, On.LEAVE): (queue.leave_working, (Q.DRAINING,)),
+    (Q.LINGERING, On.HELD): (queue.stay, (Q.LINGERING,)),
+    (Q.LINGERING, On.YIELD): (queue.stay, (Q.LINGERING,)),
+    (Q.LINGERING, On.GIVE_UP): (frozen.give_up, (Q.IDLE,)),
     (Q.LINGERING, On.FENCE): (queue.fence_working, (Q.DRAINING,)),
     (Q.DRAINING, On.ADD): (queue.add, (Q.DRAINING,)),
     (Q.DRAINING, On.DROP): (queue.drop, (Q.DRAINING,)),
@@ -193,7 +227,37 @@ TRANSITIONS: dict[
     (Q.DRAINING, On.STOPPED): (queue.stopped, (Q.IDLE, Q.GATED)),
     (Q.DRAINING, On.DRAIN_OVER): (queue.drain_over, (Q.IDLE, Q.GATED)),
     (Q.DRAINING, On.LEAVE): (queue.leave, (Q.DRAINING,)),
+    (Q.DRAINING, On.HELD): (queue.stay, (Q.DRAINING,)),
+    (Q.DRAINING, On.YIELD): (queue.stay, (Q.DRAINING,)),
+    (Q.DRAINING, On.GIVE_UP): (frozen.give_up_draining, (Q.YIELDING,)),
     (Q.DRAINING, On.FENCE): (queue.fence_draining, (Q.DRAINING,)),
+    (Q.FROZEN, On.ADD): (frozen.adopt_add, (Q.FROZEN, Q.WORKING, Q.YIELDING)),
+    (Q.FROZEN, On.DROP): (frozen.adopt_dropped, (Q.FROZEN, Q.LINGERING, Q.DRAINING)),
+    (Q.FROZEN, On.RESYNC): (frozen.resync_ungranted, (Q.FROZEN,)),
+    (Q.FROZEN, On.HELD): (frozen.adopt_held, (Q.FROZEN, Q.WORKING)),
+    (Q.FROZEN, On.YIELD): (frozen.yield_frozen, (Q.YIELDING,)),
+    (Q.FROZEN, On.SCAN): (queue.stay, (Q.FROZEN,)),
+    (Q.FROZEN, On.VOID): (frozen.void_ungranted, (Q.FROZEN,)),
+    (Q.FROZEN, On.PROGRESS): (frozen.progress, (Q.FROZEN,)),
+    (Q.FROZEN, On.STOPPED): (frozen.yielded, (Q.IDLE,)),
+    (Q.FROZEN, On.FROZEN): (frozen.freeze, (Q.FROZEN,)),
+    (Q.FROZEN, On.GIVE_UP): (frozen.give_up, (Q.IDLE,)),
+    (Q.FROZEN, On.LEAVE): (frozen.yield_frozen, (Q.YIELDING,)),
+    (Q.FROZEN, On.FENCE): (frozen.fence_ungranted, (Q.YIELDING,)),
+    (Q.YIELDING, On.ADD): (queue.add, (Q.YIELDING,)),
+    (Q.YIELDING, On.DROP): (frozen.drop_yielding, (Q.YIELDING, Q.DRAINING)),
+    (Q.YIELDING, On.RESYNC): (frozen.resync_ungranted, (Q.YIELDING,)),
+    (Q.YIELDING, On.HELD): (queue.stay, (Q.YIELDING,)),
+    (Q.YIELDING, On.YIELD): (queue.stay, (Q.YIELDING,)),
+    (Q.YIELDING, On.SCAN): (queue.stay, (Q.YIELDING,)),
+    (Q.YIELDING, On.VOID): (frozen.void_ungranted, (Q.YIELDING,)),
+    (Q.YIELDING, On.PROGRESS): (frozen.progress, (Q.YIELDING,)),
+    (Q.YIELDING, On.STOPPED): (frozen.yielded, (Q.IDLE, Q.GATED)),
+    (Q.YIELDING, On.DRAIN_OVER): (frozen.yielding_over, (Q.IDLE, Q.GATED)),
+    (Q.YIELDING, On.FROZEN): (queue.stay, (Q.YIELDING,)),
+    (Q.YIELDING, On.GIVE_UP): (queue.stay, (Q.YIELDING,)),
+    (Q.YIELDING, On.LEAVE): (queue.leave, (Q.YIELDING,)),
+    (Q.YIELDING, On.FENCE): (frozen.fence_ungranted, (Q.YIELDING,)),
 }
 
 
@@ -205,3 +269,6 @@ def transition_lines() -> Iterator[str]:
         name = happens.value if isinstance(happens, On) else happens.__name__
         targets = ", ".join(target.value for target in leads_to)
         yield f"| {state.value} | {name} | {handler.__name__} | {targets} |"
+    for (before, told), (hear, after) in STANDINGS.items():
+        said = f"the engine says {told.value}"
+        yield f"| {before.value} | {said} | {hear.__name__} | {after.value} |"

@@ -34,11 +34,14 @@ class WaitingKind(StrEnum):
     """A topic of the subscription does not exist, as a bridge has said."""
     BRIDGE = "bridge"
     """The engine has asked about a topic of the subscription, and no bridge has answered."""
+    STANDBY = "standby"
+    """The data plane's own strategy shares the group out; somebody in it is not attached yet."""
     RELEASE = "release"
     """The client is promised a queue that its former holder has not released yet."""
 
 
 _FROM_ENGINE: Final = (
+    WaitingKind.STANDBY,
     *(WaitingKind.PAUSED, WaitingKind.DRAINED, WaitingKind.DESIGNATED),
     *(WaitingKind.ROOM, WaitingKind.TOPIC, WaitingKind.BRIDGE),
 )

@@ -21,9 +21,17 @@ from fairlead_client.session.events import (
     WorkStopped,
 )
 from fairlead_client.session.lifecycle_steps import send_heartbeat, send_leave
-from fairlead_client.session.memory import OWNED, TIMED, Memory, QueueMemory
+from fairlead_client.session.memory import (
+    OWNED,
+    STOPPING,
+    TIMED,
+    UNGRANTED,
+    Memory,
+    QueueMemory,
+)
 from fairlead_client.session.records import Assignment, Drop, Release
-from fairlead_client.session.states import QueueState, SessionState, Signal
+from fairlead_client.session.standing_steps import hear_standing, send_former
+from fairlead_client.session.states import QueueState, SessionState, Signal, Standing
 
 
 def read_assignment(memory: Memory, event: AssignmentRead) -> SessionState:
@@ -47,6 +55,8 @@ def read_assignment(memory: Memory, event: AssignmentRead) -> SessionState:
 
 
 def _apply(memory: Memory, parts: tuple[Assignment, ...]) -> None:
+    if not hear_standing(memory, parts[0]):
+        return
     epoch = parts[0].epoch
     memory.applied = epoch if memory.applied is None else max(memory.applied, epoch)
     whole: defaultdict[Queue, set[Epoch]] = defaultdict(set)
@@ -62,9 +72,13 @@ def _apply(memory: Memory, parts: tuple[Assignment, ...]) -> None:
             memory.signal(queue, Signal.DROP, Drop(entry.queue, entry.epoch))
         elif entry.state == "gated" and entry.add is not None:
             memory.signal(queue, Signal.ADD, entry.add)
+        elif entry.state == "held" and queue.state is QueueState.FROZEN:
+            memory.signal(queue, Signal.HELD, entry.epoch)
     for queue in memory.queues.values():
         epochs = frozenset(whole.get(queue.queue, ()))
         memory.signal(queue, Signal.RESYNC, (epoch, epochs))
+        if memory.standing is Standing.OWN and queue.state is QueueState.FROZEN:
+            memory.signal(queue, Signal.YIELD)
 
 
 def read_release(memory: Memory, event: ReleaseRead) -> SessionState:
@@ -108,7 +122,7 @@ def _note_end(queue: QueueMemory, end: int | None) -> None:
 
 def _working(memory: Memory, queue: Queue, epoch: Epoch) -> QueueMemory | None:
     known = memory.queues.get(queue)
-    return known if known is not None and known.works and known.started == epoch else None
+    return known if known is not None and known.works and known.name == epoch else None
 
 
 def finish_commit(memory: Memory, event: CommitFinished) -> SessionState:
@@ -170,7 +184,9 @@ def do_what_is_due(memory: Memory, event: TimePassed) -> SessionState:
             memory.signal(queue, Signal.DUE)
     if memory.claims_due_ms is not None and memory.claims_due_ms <= now_ms:
         send_claims(memory)
-    if memory.leave_due_ms is not None and memory.leave_due_ms <= now_ms:
+    if memory.former_due_ms is not None and memory.former_due_ms <= now_ms:
+        send_former(memory)
+    if memory.leave_is_due:
         send_leave(memory)
     _heartbeat(memory)
     _progress(memory)
@@ -185,7 +201,7 @@ def stop_draining(memory: Memory, _event: TimePassed) -> SessionState:
         return memory.state
     for queue in memory.queues.values():
         over = memory.now_ms - queue.drain_since_ms >= limit_ms
-        if over and queue.state is QueueState.DRAINING:
+        if over and queue.state in STOPPING:
             memory.signal(queue, Signal.DRAIN_OVER)
     return memory.state
 
@@ -205,7 +221,8 @@ def _progress(memory: Memory) -> None:
     if memory.progress_at_ms > memory.now_ms:
         return
     memory.progress_at_ms = memory.now_ms + memory.settings.progress_ms
-    unsent = [queue for queue in memory.queues.values() if queue.works and queue.unsent]
+    works = [queue for queue in memory.queues.values() if queue.works]
+    unsent = [queue for queue in works if queue.unsent and queue.state not in UNGRANTED]
     for queue in unsent:
         queue.unsent = False
     if unsent:

@@ -26,6 +26,7 @@ SendAction = (
     | actions.SendClaims
     | actions.SendRelease
     | actions.SendLeave
+    | actions.SendFormer
 )
 Report = Callable[[events.Event], None]
 
@@ -101,6 +102,13 @@ class ControlWriter:
                     self._encoder.claims(action),
                     events.ClaimsAppended(incarnation, generation),
                     events.ClaimsFailed(incarnation, generation),
+                )
+            case actions.SendFormer(incarnation=incarnation, epoch=epoch):
+                self._send(
+                    self._topics.heartbeats,
+                    self._encoder.former(action),
+                    events.FormerAppended(incarnation, epoch),
+                    events.FormerFailed(incarnation, epoch),
                 )
             case actions.SendRelease(incarnation, queue, epoch, position, successor=successor):
                 value = self._encoder.release(action)

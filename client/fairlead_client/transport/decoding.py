@@ -12,6 +12,7 @@ from fairlead_client.errors import MalformedRecordError
 from fairlead_client.model import Epoch, Holder, Position, Queue
 from fairlead_client.session.record_object import optional_text_field, record_object, text_field
 from fairlead_client.session.records import Add, Assigned, Assignment, Drop, Notice, Release
+from fairlead_client.session.states import Standing
 
 PARTS_MAX = 10_000
 INTEGER_MAX: Final = 2**63 - 1
@@ -101,7 +102,18 @@ def _assignment(record: dict[str, Any]) -> Assignment:
         ),
         add=tuple(_add(entry, "add") for entry in _list(record, "add")),
         assigned=tuple(_assigned(entry) for entry in _list(record, "assigned")),
+        standing=_standing(record.get("standby")),
     )
+
+
+def _standing(word: object) -> Standing:
+    """Return who decides what the client holds; a client never guesses at an unknown word."""
+    if word is None:
+        return Standing.OWN
+    for standing in (Standing.FOLLOW, Standing.FREEZE):
+        if word == standing:
+            return standing
+    raise MalformedRecordError("standby", f"{str(word)[:80]!r} is neither follow nor freeze")
 
 
 def _assigned(entry: dict[str, Any]) -> Assigned:

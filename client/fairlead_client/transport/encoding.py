@@ -6,16 +6,18 @@ from typing import Any, Final
 
 import orjson
 
-from fairlead_client.model import Process, Progress, Subscription
+from fairlead_client.model import DataPlane, Process, Progress, Queue, Subscription
 from fairlead_client.session.actions import (
     Claim,
     SendClaims,
+    SendFormer,
     SendHeartbeat,
     SendLeave,
     SendProgress,
     SendRelease,
 )
 from fairlead_client.session.client_identity import ClientIdentity
+from fairlead_client.session.states import Standing
 from fairlead_client.settings.client_settings import Settings
 
 RECORD_BYTES_MAX: Final = 60_000
@@ -48,6 +50,8 @@ class ClientDescription:
     address: str
     zone: str | None
     capacity: int
+    data_plane: DataPlane | None = None
+    follows: str | None = None
 
 
 def describe(settings: Settings, identity: ClientIdentity, version: str) -> ClientDescription:
@@ -117,9 +121,19 @@ class Encoder:
                 "applied": action.applied,
                 "digest": action.digest,
                 **({"decide": True} if action.decide else {}),
+                **self._standby(action.standing),
                 **(more or {}),
             }
         )
+
+    def _standby(self, standing: Standing | None) -> dict[str, Any]:
+        plane, follows = self._client.data_plane, self._client.follows
+        made: dict[str, Any] = {}
+        if plane is not None:
+            made["data_plane"] = {"kind": plane.kind, "member": plane.member}
+        if follows is not None and standing is not None:
+            made["standby"] = {"follows": follows, "state": standing}
+        return made
 
     def leave(self, action: SendLeave, more: Mapping[str, Any] | None = None) -> bytes:
         """Return a leave; `more` are further fields of it."""
@@ -155,18 +169,26 @@ class Encoder:
     def claims(self, action: SendClaims) -> list[bytes]:
         """Return the parts of the claims; at least one, because an empty set acknowledges too."""
         head = {**self._head("claims", action.incarnation), "generation": action.generation}
+        return self._parts(head, map(_claim, action.claims))
+
+    def former(self, action: SendFormer) -> list[bytes]:
+        """Return the parts of an answer to a freeze; one that holds nothing answers, too."""
+        head = {**self._head("former", action.incarnation), "epoch": action.epoch}
+        return self._parts(head, (_held(queue, offset) for queue, offset in action.queues))
+
+    def _parts(self, head: Mapping[str, Any], entries: Iterable[bytes]) -> list[bytes]:
         room = RECORD_BYTES_MAX - len(_dumps(head)) - PARTS_DIGITS
-        sets = list(_cut((_claim(claim) for claim in action.claims), room)) or [[]]
+        sets = list(_cut(entries, room)) or [[]]
         return [
             _dumps(
                 {
                     **head,
                     "part": part,
                     "parts": len(sets),
-                    "queues": [orjson.Fragment(entry) for entry in entries],
+                    "queues": [orjson.Fragment(entry) for entry in each],
                 }
             )
-            for part, entries in enumerate(sets)
+            for part, each in enumerate(sets)
         ]
 
     def _head(self, kind: str, incarnation: str) -> dict[str, Any]:
@@ -209,6 +231,11 @@ def _claim(claim: Claim) -> bytes:
             **_identity(claim.identity),
         }
     )
+
+
+def _held(queue: Queue, offset: int | None) -> bytes:
+    # The data plane's own offsets follow no reset and name no identity.
+    return _dumps({"queue": queue, "position": None if offset is None else (0, offset)})
 
 
 def _cut(entries: Iterable[bytes], room: int) -> Iterator[list[bytes]]:

@@ -222,6 +222,8 @@ class SessionThread(Thread):
                 self.error = error
                 if error is not None:
                     self._note_failure(error)
+            case actions.Follow() | actions.Freeze() | actions.StopFollowing():
+                raise AssertionError("no application of this library stands by")
             case _:
                 # All other actions send a record, and an incarnation has a writer.
                 assert self._writer is not None

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 from fairlead_client.errors import UnlistedTransitionError
 from fairlead_client.session import events
-from fairlead_client.session.states import QueueState, SessionState, Signal
+from fairlead_client.session.standing_steps import STANDINGS
+from fairlead_client.session.states import QueueState, SessionState, Signal, Standing
 from fairlead_client.session.transitions import TRANSITIONS, transition_lines
 
 if TYPE_CHECKING:
@@ -56,7 +57,21 @@ def test_every_signal_is_listed() -> None:
         Signal.DRAIN_OVER,
         Signal.DUE,
     }
-    assert missing == {(state, signal) for state in resting for signal in of_work} | {
+    # A client that freezes has given all queues up, and only frozen ones may get no grant.
+    of_frozen = {Signal.FROZEN, Signal.HELD, Signal.YIELD}
+    granted = set(QueueState) - {QueueState.FROZEN, QueueState.YIELDING}
+    of_granted = {
+        *((QueueState.IDLE, each) for each in of_frozen - {Signal.FROZEN}),
+        *(
+            (state, each)
+            for state in (QueueState.GATED, QueueState.COMMITTING)
+            for each in of_frozen
+        ),
+        *((state, Signal.FROZEN) for state in granted - {QueueState.IDLE}),
+        *((QueueState.FROZEN, each) for each in (Signal.COMMITTED, Signal.DRAIN_OVER, Signal.DUE)),
+        *((QueueState.YIELDING, each) for each in (Signal.COMMITTED, Signal.DUE)),
+    }
+    assert missing - of_granted == {(state, signal) for state in resting for signal in of_work} | {
         (QueueState.COMMITTING, Signal.STOPPED),
         (QueueState.COMMITTING, Signal.DRAIN_OVER),
         (QueueState.WORKING, Signal.STOPPED),
@@ -66,6 +81,14 @@ def test_every_signal_is_listed() -> None:
         (QueueState.LINGERING, Signal.DRAIN_OVER),
         (QueueState.DRAINING, Signal.DUE),
     }
+    assert of_granted <= missing
+
+
+def test_an_engine_may_say_anything_to_one_that_stands_by() -> None:
+    """Each standing lists each word of the engine; none leads back to the first one."""
+    words = {Standing.FOLLOW, Standing.FREEZE, Standing.OWN}
+    assert STANDINGS.keys() == {(before, told) for before in Standing for told in words}
+    assert {after for _, after in STANDINGS.values()} == words
 
 
 def test_every_state_can_be_left_or_is_the_last() -> None:
@@ -93,5 +116,5 @@ def test_the_page_of_transitions_is_the_table() -> None:
     """TRANSITIONS.md is the table; paste what this test prints when the table changes."""
     page = Path(__file__).resolve().parents[2] / "TRANSITIONS.md"
     lines = list(transition_lines())
-    assert len(lines) == len(TRANSITIONS) + 2
+    assert len(lines) == len(TRANSITIONS) + len(STANDINGS) + 2
     assert page.read_text(encoding="utf-8").splitlines()[-len(lines) :] == lines
