@@ -32,8 +32,8 @@ def test_fields_of_a_group() -> None:
 def test_every_field_of_a_time_is_set_to_one_value() -> None:
     """Every field of a session or a group that is named as a time is set to one value."""
     left = {name for name in names(Memory) if name.endswith("_ms")} - memory_image.SETTLED.keys()
-    # No answer is late here, so neither is ever due.
-    assert left == {"claims_due_ms", "leave_due_ms"}
+    # No answer is late here, so none is ever due.
+    assert left == {"claims_due_ms", "leave_due_ms", "former_due_ms"}
     assert {name for name in names(GroupState) if name.endswith("_ms")} <= set(group_image.SETTLED)
 
 
@@ -78,8 +78,8 @@ def test_fields_of_an_exchange() -> None:
     space = StateSpace(WorldBounds(clients=1, thin=1))
     exchange = space.thin.states[space.begin()[CLIENTS]].exchange
     assert exchange is not None
-    imaged = {"_session", "_told", "_named", "_claims_sent", "lost", "words"}
-    told = {"_stops_told", "_from_release", "_notices", "_drain_ms", "_now_ms"}
+    imaged = {"_session", "_told", "_named", "_adopted", "_claims_sent", "lost", "words"}
+    told = {"_stops_told", "_standing_told", "_from_release", "_notices", "_drain_ms", "_now_ms"}
     assert vars(exchange).keys() == imaged | told
 
 

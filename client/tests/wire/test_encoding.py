@@ -2,19 +2,22 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
+from fairlead_client.model import DataPlane, Epoch, Position, Progress, Queue, Subscription
 from fairlead_client.session.actions import (
     Claim,
     SendClaims,
+    SendFormer,
     SendHeartbeat,
     SendLeave,
     SendProgress,
     SendRelease,
 )
 from fairlead_client.session.client_identity import new_client_identity
+from fairlead_client.session.states import Standing
 from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.encoding import RECORD_BYTES_MAX, Encoder, commit_metadata, describe
 
@@ -173,6 +176,34 @@ def test_claims_are_divided_into_parts_within_the_limit(validate: Validate, coun
     assert {record["parts"] for record in records} == {len(records)}
     found = [entry["queue"][2] for record in records for entry in record["queues"]]
     assert found == list(range(count))
+
+
+def test_one_that_stands_by_says_so_with_each_heartbeat(validate: Validate) -> None:
+    """It says where it reads and what it can follow, and where it is; others say neither."""
+    chosen = Settings(bootstrap="b:1", group="orders", topics=["orders"])
+    described = describe(chosen, new_client_identity(None), "0.1.0")
+    plane = DataPlane("rocketmq", "10.0.0.7@4121")
+    standing_by = Encoder(replace(described, data_plane=plane, follows="AVG"))
+    record = validate(standing_by.heartbeat(heartbeat(standing=Standing.FREEZE)))
+    assert record["data_plane"] == {"kind": "rocketmq", "member": "10.0.0.7@4121"}
+    assert record["standby"] == {"follows": "AVG", "state": "freeze"}
+    assert not {"data_plane", "standby"} & validate(encoder().heartbeat(heartbeat())).keys()
+
+
+@pytest.mark.parametrize("count", [0, 1, 3_000])
+def test_an_answer_to_a_freeze_is_divided_into_parts(validate: Validate, count: int) -> None:
+    """It comes in parts that say so, one at least, each within the limit, no queue lost."""
+    queues = (entry.queue for entry in progress(count))
+    held = tuple((queue, None if number % 3 else number) for number, queue in enumerate(queues))
+    values = encoder().former(SendFormer(INCARNATION, Epoch(3, 41), held))
+    assert all(len(value) <= RECORD_BYTES_MAX for value in values)
+    records = [validate(value) for value in values]
+    parts = [(record["part"], record["parts"]) for record in records]
+    assert parts == [(part, len(records)) for part in range(max(1, len(records)))]
+    found = [entry for record in records for entry in record["queues"]]
+    assert [(Queue(*entry["queue"]), entry["position"]) for entry in found] == [
+        (queue, None if offset is None else [0, offset]) for queue, offset in held
+    ]
 
 
 @pytest.mark.parametrize("identity, more", [(None, {}), ("L", {"identity": "L"})])

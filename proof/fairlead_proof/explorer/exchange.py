@@ -95,6 +95,7 @@ class Exchange(HostedSession):
         """Share nothing with the exchange that this is a copy of."""
         self._session = _Session(copied(self.memory))
         self._told, self._named = set(self._told), set(self._named)
+        self._adopted = set(self._adopted)
         self._stops_told, self._from_release, self._notices = set(), set(), []
         self.words = self.words.copied()
 
@@ -135,6 +136,7 @@ class Exchange(HostedSession):
             tuple(sorted(queue.queue for queue in memory.queues.values() if queue.unsent)),
             _sorted(self._told),
             _sorted(self._named),
+            tuple(sorted(self._adopted)),
             self._claims_sent,
             self.lost,
             self.words.image(),
