@@ -222,9 +222,9 @@ def _state(document: list[Any]) -> ClientState:
     )
     plane = follows = None
     if standing_rows:
-        kind, member, follows, *told = standing_rows[0]
+        kind, member, follows, *standing = standing_rows[0]
         plane = DataPlane(kind, member)
-        saved = replace(saved, standing=_saved_standing(*told))
+        saved = replace(saved, standing=_saved_standing(*standing))
     start_ms, uuid, *rest = who
     profile = MemberProfile(
         process=Process(start_ms, uuid),

@@ -140,6 +140,7 @@ class SessionWords:
             drop=tuple(drops.get(name) or Drop(*name) for name in sorted(draining)),
             add=tuple(adds.values()),
             assigned=assigned,
+            standing=first.standing,
         )
         return True
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from fairlead_client.model import Epoch, Position, Process, Queue, Subscription
-from fairlead_client.thin.thin_words import Joined, PollAnswer, Stopped, Work
+from fairlead_client.model import DataPlane, Epoch, Position, Process, Queue, Subscription
+from fairlead_client.session.states import Standing
+from fairlead_client.thin.thin_words import Frozen, Joined, PollAnswer, Stopped, Work
 
 from fairlead.gateway.client_state import StateSeal
 from fairlead.gateway.exchange import PollRequest
@@ -110,7 +111,9 @@ class World:
         value = orjson.dumps({"v": 1, "kind": "generation", "driver": "d", "started_ms": 1})
         return self.append("generations", value).offset + 1
 
-    def assign(self, session: str, epoch: Epoch, **words: list[Any]) -> None:
+    def assign(
+        self, session: str, epoch: Epoch, standby: str | None = None, **words: list[Any]
+    ) -> None:
         """Let the engine write an assignment: lists of ``drop``, ``add`` and ``assigned``."""
         record = {
             "v": 1,
@@ -123,6 +126,7 @@ class World:
             "part": 0,
             "parts": 1,
             **{name: words.get(name, []) for name in ("drop", "add", "assigned")},
+            **({} if standby is None else {"standby": standby}),
         }
         key = orjson.dumps([GROUP, CLIENT, session, 0])
         self.append("assignments", orjson.dumps(record, default=tuple), key)
@@ -186,12 +190,19 @@ class Thin:
     sequence: int = 0
     groups: frozenset[str] | None = None
     """The groups in which its principal may consume; None: everywhere."""
+    follows: str | None = None
+    """The strategy that it can follow; None: it cannot stand by."""
 
     def join(self, gateway: Gateway) -> Joined:
         """Join."""
         world, request = self.world, self.world.request()
         profile = MemberProfile(
-            principal=self.principal, group=GROUP, client_id=CLIENT, process=Process(1, "p")
+            principal=self.principal,
+            group=GROUP,
+            client_id=CLIENT,
+            process=Process(1, "p"),
+            data_plane=None if self.follows is None else DataPlane("rocketmq", "10.0.0.7@4121"),
+            follows=self.follows,
         )
         session = incarnation_of_session()
         gateway.join(request, session, profile, (Subscription("orders"),), world.now_ms)
@@ -211,12 +222,15 @@ class Thin:
         wait_ms: int = 0,
         leaving: bool = False,
         ending: bool = False,
+        standing: Standing | None = None,
+        frozen: Frozen | None = None,
     ) -> int:
         """Send a poll; return the request."""
         if sequence is None:
             self.sequence += 1
         number = self.sequence if sequence is None else sequence
-        poll = Poll(number, working, stopped, leaving=leaving)
+        more: dict[str, Any] = {"standing": standing, "frozen": frozen, "ending": ending}
+        poll = Poll(number, working, stopped, leaving=leaving or ending, **more)
         request = self.world.request()
         asked = PollRequest(
             self.session,

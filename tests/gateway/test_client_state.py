@@ -5,8 +5,14 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from fairlead_client.model import Epoch, Position, Process, Queue, Subscription
-from fairlead_client.session.saved_session import SavedQueue, SavedRelease, SavedSession
+from fairlead_client.model import DataPlane, Epoch, Position, Process, Queue, Subscription
+from fairlead_client.session.saved_session import (
+    SavedQueue,
+    SavedRelease,
+    SavedSession,
+    SavedStanding,
+)
+from fairlead_client.session.states import Standing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +50,9 @@ SAVED = st.builds(
         st.builds(SavedRelease, QUEUES, EPOCHS, st.none() | POSITIONS, MAYBE_TEXTS, MAYBE_TEXTS),
         max_size=3,
     ).map(tuple),
+)
+STANDINGS = st.builds(
+    SavedStanding, st.sampled_from(Standing), EPOCHS, EPOCHS, st.none() | EPOCHS, st.booleans()
 )
 PROFILES = st.builds(
     MemberProfile,
@@ -98,6 +107,17 @@ def state_of(queues: int) -> ClientState:
     told = frozenset((each.queue, each.started) for each in saved_queues)
     topics = tuple(Subscription(f"orders-of-region-{number}") for number in range(4))
     return ClientState(profile, topics, 10_000, 17, saved, told)
+
+
+@given(STATES, STANDINGS, MAYBE_TEXTS)
+def test_a_state_says_who_decides(
+    state: ClientState, standing: SavedStanding, follows: str | None
+) -> None:
+    """One that says where it reads has its standing in the state; others have no more than ever."""
+    plane = DataPlane("rocketmq", "10.0.0.7@4121")
+    profile = replace(state.profile, data_plane=plane, follows=follows)
+    known = replace(state, profile=profile, saved=replace(state.saved, standing=standing))
+    assert StateSeal([KEY]).open(StateSeal([KEY]).seal(known)) == known
 
 
 @given(STATES)
