@@ -1,4 +1,4 @@
-"""Steps between standing by and owning: who decides what the client holds.
+"""Steps between standing by and owning: who decides what the client holds (ADR 0250).
 
 `STANDINGS` is the part of the transition table for them: what the newest assignment says, in the
 state in which the client is. An application that stands by follows its data plane's own strategy;
