@@ -18,6 +18,9 @@ __all__ = ["FROZEN", "GroupLook", "Kind", "MemberLook", "QueueLook", "queue_look
 FROZEN: Final = "frozen"
 """Why a member says nothing: it is connected, and does not answer in time."""
 
+_GRPC_PARTS: Final = 3
+"""How often @ stands in the id of a client of RocketMQ's gRPC libraries (ClientId#toString)."""
+
 Kind = Literal["kafka", "rocketmq"]
 """The data plane that shares a group out."""
 
@@ -62,6 +65,11 @@ class MemberLook:
         if self.client_id == self.member_id:
             return self.client_id
         return f"{self.client_id} at {self.host}"
+
+    @property
+    def is_grpc(self) -> bool:
+        """Whether it speaks gRPC with RocketMQ's proxy: host@process@number@time is its id."""
+        return bool(self.connections) and self.client_id.count("@") == _GRPC_PARTS
 
     @property
     def processes(self) -> int:
@@ -125,7 +133,7 @@ class GroupLook:
         group: its name.
         kind: its data plane.
         protocol: how members get messages. Kafka: classic or consumer (KIP-848); RocketMQ:
-            clustering or broadcasting; None: nobody says, for nobody is there.
+            clustering, broadcasting or pop; None: nobody says, for nobody is there.
         shares: whether each queue belongs to one member, so that two owners or none are wrong.
         state: the data plane's own word; None: it has none.
         settled: whether no rebalance is under way; None: the data plane does not say.

@@ -23,12 +23,21 @@ _LAG_MIN: Final = 1_000
 def look_notes(look: GroupLook) -> tuple[Finding, ...]:
     """Return what is unusual; of who works on what only where that is known of all members."""
     told = (*_uneven(look), *_idle(look), *_lagging(look)) if look.is_told else ()
-    return (*_untold(look), *told)
+    return (*_pop(look), *_untold(look), *told)
+
+
+def _pop(look: GroupLook) -> Iterator[Finding]:
+    if look.protocol == "pop":
+        text = "members take messages by POP, from every queue: no queue has an owner"
+        yield Finding("pop", None, text, "nothing; Fairlead cannot share out such a group")
 
 
 def _untold(look: GroupLook) -> Iterator[Finding]:
     for each in look.members:
-        if each.silence not in ("", FROZEN):
+        if each.silence and each.is_grpc:
+            text = "it has the id of a gRPC client: RocketMQ's proxy alone knows what it works on"
+            yield Finding("grpc", each.name, text, "nothing; Fairlead cannot share out its queues")
+        elif each.silence not in ("", FROZEN):
             text = f"nobody says what it works on: {each.silence}"
             yield Finding("untold", each.name, text, "nothing, if its client library has no answer")
 

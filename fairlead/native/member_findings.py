@@ -84,7 +84,8 @@ def _strategies(look: GroupLook) -> Iterator[Finding]:
 
 def _frozen(look: GroupLook) -> Iterator[Finding]:
     for each in look.members:
-        if each.silence == FROZEN:
+        # Brokers cannot ask a gRPC client, so its silence says nothing.
+        if each.silence == FROZEN and not each.is_grpc:
             yield Finding(
                 "frozen",
                 each.client_id,

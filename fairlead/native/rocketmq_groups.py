@@ -144,6 +144,11 @@ def _group_look(
     )
     there = {*queues.queues}
     protocol = next((each.model.lower() for each in seen.values() if each and each.model), None)
+    if any(
+        group == name and isinstance(each, RunningInfo) and each.pops
+        for (group, _), each in said.items()
+    ):
+        protocol = "pop"
     return GroupLook(
         group=name,
         kind="rocketmq",

@@ -39,6 +39,7 @@ class RunningInfo:
         version: the client's version in words.
         ordered: it consumes each queue in order.
         subscriptions: topic -> filter, of this client alone.
+        pops: it takes messages by POP from every queue, and owns none (5.x, ``mqPopTable``).
     """
 
     queues: Mapping[MessageQueue, HeldQueue]
@@ -46,6 +47,7 @@ class RunningInfo:
     version: str
     ordered: bool
     subscriptions: Mapping[str, str]
+    pops: bool = False
 
 
 def running_info_request(group: str, client_id: str) -> Command:
@@ -78,6 +80,7 @@ def running_info(answer: Command) -> RunningInfo:
             str(each.get("topic")): str(each.get("subString") or "*")
             for each in body.get("subscriptionSet") or []
         },
+        pops=bool(table_of(body, "mqPopTable")),
     )
 
 

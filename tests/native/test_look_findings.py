@@ -153,6 +153,14 @@ def test_idle_members_and_skew_are_notes() -> None:
         assert (_notes(seen), observed(seen).verdict) == (notes, "safe")
 
 
+def test_groups_that_share_no_queue_are_named() -> None:
+    """Of POP nobody misses an owner, and a gRPC client that brokers cannot ask is not frozen."""
+    pop = rocketmq_look(rocketmq_member("h@1", []), protocol="pop")
+    assert (_problems(pop), _notes(pop)) == ([], ["pop"])
+    grpc = rocketmq_look(rocketmq_member("h@4711@0@ab12", [], silence="frozen", filters=None))
+    assert (_problems(grpc), _notes(grpc)) == ([], ["grpc"])
+
+
 def test_a_member_with_nearly_all_the_lag_is_named() -> None:
     """Its queues wait, the others do not."""
     (found,) = look_notes(look({"a": range(4), "b": range(4, 8)}, lag={5: 5_000}))

@@ -167,6 +167,8 @@ export default {
   "finding.idle_member": "idle member",
   "finding.uneven": "uneven",
   "finding.lagging_member": "lagging member",
+  "finding.pop": "POP",
+  "finding.grpc": "gRPC client",
   "finding.untold": "says nothing",
   "finding.unreadable": "unreadable records",
   "finding.allocation_cut_short": "allocation cut",

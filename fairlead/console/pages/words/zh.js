@@ -161,6 +161,8 @@ export default {
   "finding.idle_member": "空闲成员",
   "finding.uneven": "不均匀",
   "finding.lagging_member": "落后成员",
+  "finding.pop": "POP",
+  "finding.grpc": "gRPC 客户端",
   "finding.untold": "未说明",
   "finding.unreadable": "记录不可读",
   "finding.allocation_cut_short": "分配提前结束",
