@@ -1,6 +1,5 @@
 """A thin client that stands by, behind one gateway or another: it hears what it is to do."""
 
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -240,12 +239,12 @@ JOIN = {
 }
 
 
-def refused(model: Callable[..., Any], body: dict[str, Any]) -> Refusal | None:
+def refused(model: type[JoinBody | PollBody], body: dict[str, Any]) -> Refusal | None:
     """Return why a body is refused."""
-    read = body_of(model, orjson.dumps(body))  # type: ignore[type-var]
+    read = body_of(model, orjson.dumps(body))
     if isinstance(read, Refusal):
         return read
-    return checked_join(read) if model is JoinBody else None
+    return checked_join(read) if isinstance(read, JoinBody) else None
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,24 @@
 """A client that stands by: it follows its data plane, freezes, and goes on in place."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client.model import Epoch, Holder, Position, Queue
 from fairlead_client.session import actions, events
 from fairlead_client.session.records import Add, Assigned, Drop
 from fairlead_client.session.states import QueueState, SessionState, Standing
-from tests.session.conftest import QUEUE, Script
 
+if TYPE_CHECKING:
+    from tests.session.conftest import Script
+
+QUEUE = Queue("orders", "main", 1)
 OTHER = Queue("orders", "main", 2)
 NOTHING = "0000000000000000"
 
 
 @pytest.fixture
-def member(scripts: Callable[..., Script]) -> Script:
+def member(scripts: "Callable[..., Script]") -> "Script":
     """Return one that stands by and has a lease."""
     script = scripts(stands_by=True)
     script.run()
@@ -31,30 +35,30 @@ def epoch(number: int) -> Epoch:
     return Epoch(1, number)
 
 
-def follow(member: Script, number: int) -> list[actions.Action]:
+def follow(member: "Script", number: int) -> list[actions.Action]:
     """Read that the data plane's strategy decides."""
     return member.assign(number, standing=Standing.FOLLOW)
 
 
-def frozen(member: Script, number: int, *held: tuple[Queue, int | None]) -> list[actions.Action]:
+def frozen(member: "Script", number: int, *held: tuple[Queue, int | None]) -> list[actions.Action]:
     """Read a freeze, and answer it."""
     assert member.assign(number, standing=Standing.FREEZE)[-1:] == [actions.Freeze(epoch(number))]
     return member.feed(events.Froze(epoch(number), held))
 
 
-def heartbeat(member: Script) -> actions.SendHeartbeat:
+def heartbeat(member: "Script") -> actions.SendHeartbeat:
     """Return the next heartbeat."""
     done = member.live(3_200)
     return next(action for action in done if isinstance(action, actions.SendHeartbeat))
 
 
-def grant(member: Script, queue: Queue, number: int, at: int) -> list[actions.Action]:
+def grant(member: "Script", queue: Queue, number: int, at: int) -> list[actions.Action]:
     """Read the grant of a queue, in a record whose whole set is that queue."""
     add = Add(queue, epoch(number), Position(0, at))
     return member.assign(number, add=(add,), assigned=(Assigned(queue, epoch(number), "held"),))
 
 
-def test_it_waits_until_its_first_assignment(member: Script) -> None:
+def test_it_waits_until_its_first_assignment(member: "Script") -> None:
     """Without an assignment it says wait; then it follows, says so, and holds nothing."""
     assert heartbeat(member).standing is Standing.WAIT
     assert follow(member, 5) == [actions.Follow()]
@@ -64,7 +68,7 @@ def test_it_waits_until_its_first_assignment(member: Script) -> None:
 
 
 def test_before_its_first_lease_the_application_follows_nothing(
-    scripts: Callable[..., Script],
+    scripts: "Callable[..., Script]",
 ) -> None:
     """An assignment that comes before the acknowledgement counts with the lease."""
     script = scripts(stands_by=True)
@@ -73,7 +77,7 @@ def test_before_its_first_lease_the_application_follows_nothing(
     assert script.acknowledge_heartbeat() == [actions.Follow()]
 
 
-def test_it_answers_a_freeze_with_all_that_it_holds(member: Script) -> None:
+def test_it_answers_a_freeze_with_all_that_it_holds(member: "Script") -> None:
     """The answer is written again until it is in the log, and holds no grant."""
     follow(member, 5)
     held = ((QUEUE, 120), (OTHER, None))
@@ -87,7 +91,7 @@ def test_it_answers_a_freeze_with_all_that_it_holds(member: Script) -> None:
     assert "SendFormer" not in kinds(member.live(5_000))
 
 
-def test_it_goes_on_in_place(member: Script) -> None:
+def test_it_goes_on_in_place(member: "Script") -> None:
     """A grant of what it holds frozen starts nothing and stops nothing: it has a new name."""
     follow(member, 5)
     frozen(member, 6, (QUEUE, 120))
@@ -102,14 +106,14 @@ def test_it_goes_on_in_place(member: Script) -> None:
     assert [entry.position for each in sent for entry in each.entries] == [Position(0, 140)]
 
 
-def test_a_lost_add_is_found_in_the_whole_set(member: Script) -> None:
+def test_a_lost_add_is_found_in_the_whole_set(member: "Script") -> None:
     """A queue that stands as held in `assigned` was granted, too."""
     frozen(member, 6, (QUEUE, 120))
     done = member.assign(8, assigned=(Assigned(QUEUE, epoch(7), "held"),))
     assert done == [actions.StartWork(QUEUE, epoch(7), Position(0, 120), former=True)]
 
 
-def test_what_is_not_granted_stops_before_it_says_own(member: Script) -> None:
+def test_what_is_not_granted_stops_before_it_says_own(member: "Script") -> None:
     """Until then it says freeze, and a grant of the same queue waits for the stop."""
     frozen(member, 6, (QUEUE, 120), (OTHER, 7))
     done = grant(member, OTHER, 7, 7)
@@ -123,7 +127,7 @@ def test_what_is_not_granted_stops_before_it_says_own(member: Script) -> None:
     assert heartbeat(member).standing is Standing.OWN
 
 
-def test_a_drop_of_a_lost_add_waits_for_the_stop(member: Script) -> None:
+def test_a_drop_of_a_lost_add_waits_for_the_stop(member: "Script") -> None:
     """It never says that it never started what it works on."""
     frozen(member, 6, (QUEUE, 120))
     done = member.assign(8, drop=(Drop(QUEUE, epoch(7), "other"),))
@@ -133,7 +137,7 @@ def test_a_drop_of_a_lost_add_waits_for_the_stop(member: Script) -> None:
     assert [(each.epoch, each.position) for each in released] == [(epoch(7), Position(0, 128))]
 
 
-def test_a_drop_of_what_already_stops_waits_as_well(member: Script) -> None:
+def test_a_drop_of_what_already_stops_waits_as_well(member: "Script") -> None:
     """The release says where the work stopped."""
     frozen(member, 6, (QUEUE, 120))
     assert kinds(member.assign(7)) == ["StopWork"]
@@ -144,7 +148,7 @@ def test_a_drop_of_what_already_stops_waits_as_well(member: Script) -> None:
     assert [(each.epoch, each.position) for each in released] == [(epoch(8), Position(0, 128))]
 
 
-def test_a_second_freeze_is_answered_anew(member: Script) -> None:
+def test_a_second_freeze_is_answered_anew(member: "Script") -> None:
     """The first answer names nothing any more."""
     frozen(member, 6, (QUEUE, 120))
     assert frozen(member, 8, (OTHER, 3)) == [actions.SendFormer("me-1", epoch(8), ((OTHER, 3),))]
@@ -153,7 +157,7 @@ def test_a_second_freeze_is_answered_anew(member: Script) -> None:
     assert member.assign(8, standing=Standing.FREEZE) == []
 
 
-def test_given_back_it_follows_and_forgets_epochs(member: Script) -> None:
+def test_given_back_it_follows_and_forgets_epochs(member: "Script") -> None:
     """It releases nothing, and takes no grant from before; an old record takes nothing back."""
     frozen(member, 6, (QUEUE, 120))
     grant(member, QUEUE, 7, 120)
@@ -165,7 +169,7 @@ def test_given_back_it_follows_and_forgets_epochs(member: Script) -> None:
     assert member.feed(events.LeaveRequested()) == [actions.StopFollowing()]
 
 
-def test_own_while_it_follows_stops_everything_first(member: Script) -> None:
+def test_own_while_it_follows_stops_everything_first(member: "Script") -> None:
     """Only a loss leads there: grants begin after the application has stopped."""
     follow(member, 5)
     done = grant(member, QUEUE, 7, 120)
@@ -177,14 +181,14 @@ def test_own_while_it_follows_stops_everything_first(member: Script) -> None:
     assert heartbeat(member).standing is Standing.OWN
 
 
-def test_unfollowed_counts_only_where_the_session_asks_for_it(member: Script) -> None:
+def test_unfollowed_counts_only_where_the_session_asks_for_it(member: "Script") -> None:
     """One that follows is not rid of what it holds because it says so."""
     follow(member, 5)
     member.feed(events.Unfollowed())
     assert member.session.memory.is_loose
 
 
-def test_it_leaves_after_everything_has_stopped(member: Script) -> None:
+def test_it_leaves_after_everything_has_stopped(member: "Script") -> None:
     """The engine gives the queues of one that leaves to others at once."""
     frozen(member, 6, (QUEUE, 120))
     assert kinds(member.feed(events.LeaveRequested())) == ["StopWork"]
@@ -193,7 +197,7 @@ def test_it_leaves_after_everything_has_stopped(member: Script) -> None:
     assert "SendLeave" in kinds(member.live(100))
 
 
-def test_the_end_of_its_lease_stops_all_and_begins_anew(member: Script) -> None:
+def test_the_end_of_its_lease_stops_all_and_begins_anew(member: "Script") -> None:
     """The next incarnation begins when nothing runs any more, and waits again."""
     frozen(member, 6, (QUEUE, 120))
     done = member.wait(11_000)
@@ -205,7 +209,7 @@ def test_the_end_of_its_lease_stops_all_and_begins_anew(member: Script) -> None:
     assert heartbeat(member).standing is Standing.WAIT
 
 
-def test_one_that_follows_stops_before_it_begins_anew(member: Script) -> None:
+def test_one_that_follows_stops_before_it_begins_anew(member: "Script") -> None:
     """It says when that is: no epoch names what it holds."""
     follow(member, 5)
     assert "StopEverything" in kinds(member.wait(11_000))
@@ -214,7 +218,9 @@ def test_one_that_follows_stops_before_it_begins_anew(member: Script) -> None:
 
 
 @pytest.mark.parametrize("standing", [Standing.FOLLOW, Standing.FREEZE])
-def test_a_new_generation_changes_nothing_that_it_holds(member: Script, standing: Standing) -> None:
+def test_a_new_generation_changes_nothing_that_it_holds(
+    member: "Script", standing: Standing
+) -> None:
     """It claims nothing, says where it is at once, and hears no older engine any more."""
     follow(member, 5)
     if standing is Standing.FREEZE:
@@ -230,7 +236,7 @@ def test_a_new_generation_changes_nothing_that_it_holds(member: Script, standing
         assert memory.state is QueueState.FROZEN
 
 
-def test_a_new_generation_hears_what_it_owns(member: Script) -> None:
+def test_a_new_generation_hears_what_it_owns(member: "Script") -> None:
     """Taken over, it claims what it goes on with."""
     frozen(member, 6, (QUEUE, 120))
     grant(member, QUEUE, 7, 120)
@@ -243,7 +249,7 @@ def test_a_new_generation_hears_what_it_owns(member: Script) -> None:
     ]
 
 
-def test_a_grant_behind_somebody_else_lets_it_stop_first(member: Script) -> None:
+def test_a_grant_behind_somebody_else_lets_it_stop_first(member: "Script") -> None:
     """Another one may work on the queue, so it does not go on in place."""
     frozen(member, 6, (QUEUE, 120))
     holder = Holder("a", "a-1", epoch(7))
@@ -252,7 +258,7 @@ def test_a_grant_behind_somebody_else_lets_it_stop_first(member: Script) -> None
     assert kinds(member.released(holder, 150)) == ["StartWork"]
 
 
-def test_one_that_cannot_stand_by_takes_no_notice(script: Script) -> None:
+def test_one_that_cannot_stand_by_takes_no_notice(script: "Script") -> None:
     """The words of an engine for others mean nothing to it."""
     script.add(3)
     assert heartbeat(script).standing is None
