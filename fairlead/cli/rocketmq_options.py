@@ -12,7 +12,30 @@ if TYPE_CHECKING:
 __all__ = ["RocketMQOptions"]
 
 
-@dataclass(frozen=True, slots=True)
+AclFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--acl-file",
+        help="RocketMQ's login: a file with the lines accessKey: … and secretKey: …, as its "
+        "conf/tools.yml. Or set ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY.",
+    ),
+]
+TlsOption = Annotated[bool, typer.Option("--tls", help="Encrypt the connections to RocketMQ.")]
+TlsCaOption = Annotated[
+    Path | None,
+    typer.Option("--tls-ca", help="Trust the authorities in this PEM file; implies --tls."),
+]
+TlsCertOption = Annotated[
+    Path | None,
+    typer.Option("--tls-cert", help="Fairlead's own certificate, PEM, for servers that ask."),
+]
+TlsKeyOption = Annotated[Path | None, typer.Option("--tls-key", help="The key of --tls-cert, PEM.")]
+TlsAnyHostOption = Annotated[
+    bool, typer.Option("--tls-any-host", help="Accept certificates that name another host.")
+]
+
+
+@dataclass(frozen=True)
 class RocketMQOptions:
     """Where RocketMQ is, and how to connect to it."""
 
@@ -24,30 +47,12 @@ class RocketMQOptions:
             help="RocketMQ's name servers as host:port[;host:port].",
         ),
     ]
-    acl_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--acl-file",
-            help="A file with the lines accessKey: … and secretKey: …, as RocketMQ's "
-            "conf/tools.yml. Or set ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY.",
-        ),
-    ] = None
-    tls: Annotated[bool, typer.Option("--tls", help="Encrypt the connections to RocketMQ.")] = False
-    tls_ca: Annotated[
-        Path | None,
-        typer.Option("--tls-ca", help="Trust the authorities in this PEM file; implies --tls."),
-    ] = None
-    tls_cert: Annotated[
-        Path | None,
-        typer.Option("--tls-cert", help="Fairlead's own certificate, PEM, for servers that ask."),
-    ] = None
-    tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", help="The key of --tls-cert, PEM.")
-    ] = None
-    tls_any_host: Annotated[
-        bool,
-        typer.Option("--tls-any-host", help="Accept certificates that name another host."),
-    ] = False
+    acl_file: AclFileOption = None
+    tls: TlsOption = False
+    tls_ca: TlsCaOption = None
+    tls_cert: TlsCertOption = None
+    tls_key: TlsKeyOption = None
+    tls_any_host: TlsAnyHostOption = False
 
     def connection(self) -> "ConnectionSettings":
         """Return how to connect.

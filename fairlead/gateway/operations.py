@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from fairlead.control.control_session import ControlSession
+from fairlead.control.kafka_plane import KafkaPlane
 from fairlead.control.rule_json import rules_json
 from fairlead.control.wanted_rules import OF_CLIENTS, completed
 from fairlead.core.model import MessageQueue
@@ -167,7 +168,7 @@ class Operations:
         try:
             target = target_of(body.to)
             with self._open_data() as data:
-                offsets = GroupOffsets(KafkaSource(kafka), data, group)
+                offsets = GroupOffsets(KafkaSource(kafka), KafkaPlane(data), group)
                 if not body.new_group:
                     offsets.require_known()
                 places = offsets.places(body.topics, queues, target.timestamps)

@@ -8,15 +8,13 @@ wins over everything older. Only positions of the identity that the route tells 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from fairlead.bridges.kafka.committed import read_committed
-from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.bridges.kafka.snapshot import TopicSeen
+from fairlead.control.data_plane import DataPlane
 from fairlead.control.group_names import named_groups, unknown_group
 from fairlead.control.queue_place import PositionTeller, QueuePlace
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
 from fairlead.core.topics.routes import readable_queues
-from fairlead.errors import EnvironmentMissingError, UsageError, Way
+from fairlead.errors import UsageError, Way
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.reading import observe_positions
@@ -32,7 +30,7 @@ _NEW_GROUP: Final = (
 class GroupOffsets:
     """Reads where one group is in its queues, when somebody asks."""
 
-    def __init__(self, source: TopicSource, data: DataCluster, group: str) -> None:
+    def __init__(self, source: TopicSource, data: DataPlane, group: str) -> None:
         """Take Fairlead's topics, and the cluster with the messages."""
         self._source = source
         self._data = data
@@ -143,24 +141,20 @@ class GroupOffsets:
         for queue in asked:
             if queue not in readable:
                 raise _no_such_queue(queue, readable)
-        partitions = [queue.queue_id for queue in asked]
-        bounds, for_times = self._data.bounds(topic, self._leaders(route, partitions), times)
-        committed = self._data.committed(self._group, topic, partitions)
+        looks = self._data.look(self._group, route, asked, times)
         for queue in asked:
-            number = queue.queue_id
-            earliest, latest = bounds.earliest.get(number), bounds.latest.get(number)
-            known = {time: for_times[time][number] for time in times if number in for_times[time]}
-            if earliest is None or latest is None or number not in committed:
-                raise self._data.unanswered(
-                    f"it did not say the offsets of {'/'.join(map(str, queue))}"
-                )
-            if len(known) < len(times):
-                raise self._data.unanswered(
-                    f"it did not say the offset of {'/'.join(map(str, queue))} at that time"
-                )
-            own = read_committed(committed[number], route.identity)
-            position, told_by = self._greatest(queue, own)
-            yield QueuePlace(queue, route.identity, earliest, latest, position, told_by, known, own)
+            look = looks[queue]
+            position, told_by = self._greatest(queue, look.committed)
+            yield QueuePlace(
+                queue,
+                route.identity,
+                look.earliest,
+                look.latest,
+                position,
+                told_by,
+                look.for_times,
+                look.committed,
+            )
 
     def _greatest(
         self, queue: MessageQueue, committed: Position | None
@@ -172,20 +166,6 @@ class GroupOffsets:
         if committed is not None and committed > observed.position:
             return committed, "committed"
         return observed.position, observed.told_by
-
-    def _leaders(self, route: Route, partitions: Collection[int]) -> dict[int, int]:
-        """Return the leader of each partition that has one."""
-        (look,) = self._data.look_at([route.topic]).looks
-        if not isinstance(look, TopicSeen):
-            raise self._data.unanswered(f"it did not say where the partitions of {route.topic} are")
-        if look.identity != route.identity:
-            raise EnvironmentMissingError(
-                f"{route.topic}: the data cluster has it as {look.identity}, its route says "
-                f"{route.identity}.",
-                remedy="If it was recreated, wait for the bridge; else check --data-bootstrap.",
-            )
-        leaders = {each: look.leaders[each] for each in partitions if each < len(look.leaders)}
-        return {number: leader for number, leader in leaders.items() if leader is not None}
 
 
 def _no_such_queue(queue: MessageQueue, readable: Sequence[MessageQueue]) -> UsageError:

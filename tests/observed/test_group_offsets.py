@@ -9,6 +9,7 @@ from fairlead.bridges.kafka.answer import OffsetLookup
 from fairlead.bridges.kafka.committed import Committed
 from fairlead.bridges.kafka.data_cluster import DataCluster, TopicsLook
 from fairlead.bridges.kafka.snapshot import TopicSeen
+from fairlead.control.kafka_plane import KafkaPlane
 from fairlead.control.queue_place import QueuePlace
 from fairlead.core.model import MessageQueue, Position
 from fairlead.errors import UsageError
@@ -50,7 +51,8 @@ class _Data:
 
 
 def _offsets(topics: Topics, *committed: int) -> GroupOffsets:
-    return GroupOffsets(MemorySource(topics), cast("DataCluster", _Data(*committed)), "orders")
+    data = KafkaPlane(cast("DataCluster", _Data(*committed)))
+    return GroupOffsets(MemorySource(topics), data, "orders")
 
 
 def _place(topics: Topics, *committed: int) -> QueuePlace:

@@ -37,6 +37,7 @@ class RequestCode(IntEnum):
     QUERY_TOPICS_BY_CONSUMER = 343
     GET_CONSUMER_RUNNING_INFO = 307
     SEND_MESSAGE_V2 = 310
+    GET_ALL_MESSAGE_REQUEST_MODE = 402
 
 
 class ResponseCode(IntEnum):

@@ -9,15 +9,24 @@ import typer
 
 from fairlead.cli.names import require_group, require_topics
 from fairlead.cli.options import DataBootstrapOption
+from fairlead.cli.rocketmq_options import (
+    AclFileOption,
+    RocketMQOptions,
+    TlsAnyHostOption,
+    TlsCaOption,
+    TlsCertOption,
+    TlsKeyOption,
+    TlsOption,
+)
 from fairlead.cli.sources.data_cluster import data_cluster
 from fairlead.counts import listed
 from fairlead.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.bridges.kafka.native_group import NativeGroup
     from fairlead.cli.change.rule_command import RuleCommand
-    from fairlead.control.native_consumers import NativeConsumers
+    from fairlead.control.data_plane import DataPlane
+    from fairlead.control.native_side import NativeSide
     from fairlead.control.queue_place import QueuePlace
     from fairlead.settings import Settings
 
@@ -31,6 +40,7 @@ __all__ = [
 ]
 
 _NAMED_MAX: Final = 10
+_CLUSTER: Final = "--data-bootstrap, --namesrv"
 
 TopicOption = Annotated[
     list[str] | None,
@@ -40,10 +50,49 @@ TopicOption = Annotated[
 
 @dataclass(frozen=True)
 class NativeOptions:
-    """Which topics, and where their messages are."""
+    """Which topics, and where their messages are: on Kafka, or with --namesrv on RocketMQ."""
 
     topic: TopicOption = None
     data_bootstrap: DataBootstrapOption = None
+    namesrv: Annotated[
+        str | None,
+        typer.Option(
+            "--namesrv", help="The name servers of RocketMQ, if it is a group there: host:port[;…]."
+        ),
+    ] = None
+    cluster_name: Annotated[
+        str | None,
+        typer.Option("--cluster-name", help="With --namesrv: the brokers' cluster."),
+    ] = None
+    acl_file: AclFileOption = None
+    tls: TlsOption = False
+    tls_ca: TlsCaOption = None
+    tls_cert: TlsCertOption = None
+    tls_key: TlsKeyOption = None
+    tls_any_host: TlsAnyHostOption = False
+
+    def servers(self) -> RocketMQOptions | None:
+        """Return where RocketMQ is; None: the messages are on Kafka.
+
+        Raises:
+            UsageError: both kinds of cluster are named.
+        """
+        if self.namesrv is None:
+            return None
+        if self.data_bootstrap is not None:
+            raise UsageError(
+                "--namesrv: --data-bootstrap names a cluster of Kafka.",
+                remedy="Give one of them: the group's messages are in one place.",
+            )
+        return RocketMQOptions(
+            self.namesrv,
+            self.acl_file,
+            self.tls,
+            self.tls_ca,
+            self.tls_cert,
+            self.tls_key,
+            self.tls_any_host,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +100,8 @@ class BothGroups:
     """Fairlead's group and the native one, on open connections."""
 
     name: str
-    native: "NativeConsumers"
-    data: "DataCluster"
+    native: "NativeSide"
+    data: "DataPlane"
     settings: "Settings"
     topics: tuple[str, ...]
 
@@ -76,7 +125,7 @@ class BothGroups:
             raise UsageError(
                 f"{self.native.group}: this group has committed nothing, and no topic of "
                 f"{self.name} is known.{self._nearest()}",
-                remedy="Check the names of both groups, and --data-bootstrap.",
+                remedy=f"Check the names of both groups, and the cluster ({_CLUSTER}).",
             )
         if ask_seconds and self._ask(topics, ask_seconds):
             # What was read before has no route of them.
@@ -94,7 +143,7 @@ class BothGroups:
             raise UsageError(
                 f"{self.native.group}: this group has committed nothing on the cluster with the "
                 f"messages.{self._nearest()}",
-                remedy="Name the native group (--from), or the cluster (--data-bootstrap).",
+                remedy=f"Name the native group (--from), or the cluster ({_CLUSTER}).",
             )
 
     def _ask(self, topics: Sequence[str], seconds_max: float) -> bool:
@@ -127,13 +176,31 @@ def both_groups(
     Raises:
         UsageError: a name is not allowed.
     """
-    from fairlead.control.native_consumers import NativeConsumers
-
     require_group(command.name)
     require_topics(options.topic or ())
-    with data_cluster(command.settings.kafka, options.data_bootstrap) as data:
-        side = NativeConsumers(data, native or command.name)
-        yield BothGroups(command.name, side, data, command.settings, tuple(options.topic or ()))
+    kafka, topics = command.settings.kafka, tuple(options.topic or ())
+    group, servers = native or command.name, options.servers()
+    with contextlib.ExitStack() as held:
+        side: NativeSide
+        plane: DataPlane
+        if servers is None:
+            from fairlead.control.kafka_plane import KafkaPlane
+            from fairlead.control.native_consumers import NativeConsumers
+
+            data = held.enter_context(data_cluster(kafka, options.data_bootstrap))
+            side, plane = NativeConsumers(data, group), KafkaPlane(data)
+        else:
+            from fairlead_client.remoting.connections import Connections
+
+            from fairlead.control.rocketmq_consumers import RocketMQConsumers
+            from fairlead.control.rocketmq_plane import RocketMQPlane
+            from fairlead.rocketmq.name_servers import addresses_of
+
+            connections = held.enter_context(Connections(servers.connection()))
+            addresses = addresses_of(servers.namesrv)
+            plane = RocketMQPlane(connections, addresses, options.cluster_name)
+            side = RocketMQConsumers(plane, group)
+        yield BothGroups(command.name, side, plane, command.settings, topics)
 
 
 def members_of(command: "RuleCommand") -> list[str]:
@@ -160,7 +227,7 @@ def members_of(command: "RuleCommand") -> list[str]:
     return sorted({*effective_members(state.members), *holders, *state.awaited})
 
 
-def refuse_if_at_work(native: "NativeConsumers", since: str = "") -> None:
+def refuse_if_at_work(native: "NativeSide", since: str = "") -> None:
     """Refuse while the native group has members; ``since`` says what has happened already.
 
     Raises:

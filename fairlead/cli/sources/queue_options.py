@@ -54,12 +54,13 @@ class QueueOptions:
 
         ``known``: refuse an unknown group. ``source``: its topics, if they are open already.
         """
+        from fairlead.control.kafka_plane import KafkaPlane
         from fairlead.kafka.kafka_source import KafkaSource
         from fairlead.observed.group_offsets import GroupOffsets
 
         self._check_names(group)
         with data_cluster(kafka, self.data_bootstrap) as data:
-            places = GroupOffsets(source or KafkaSource(kafka), data, group)
+            places = GroupOffsets(source or KafkaSource(kafka), KafkaPlane(data), group)
             if known:
                 places.require_known()
             queues = self._named(group, places.queues)

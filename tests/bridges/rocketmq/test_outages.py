@@ -42,7 +42,7 @@ def mended(fragile: EmbeddedRocketMQ) -> Iterator[EmbeddedRocketMQ]:
 
 @pytest.fixture
 def topic(topic: str, mended: EmbeddedRocketMQ) -> Iterator[str]:
-    """A topic of one queue on broker-a, with three messages, of which the group g read two."""
+    """A topic of one queue on broker-a: three messages, and the group g has read two."""
     operator = RocketMQOperator(mended)
     queue = MessageQueue(topic, "broker-a", 0)
     operator.make(topic, 1, ["broker-a"])
