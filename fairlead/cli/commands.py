@@ -57,7 +57,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "fairlead.cli.change.offsets:app", "Show and reset the positions of a group.", CHANGE
     ),
     "adopt": CommandEntry(
-        "fairlead.cli.change.adopt:adopt", "Take over a native Kafka consumer group.", CHANGE
+        "fairlead.cli.change.adopt:adopt", "Take over a native consumer group.", CHANGE
     ),
     "release": CommandEntry(
         "fairlead.cli.change.release:release", "Hand a group back to native consumers.", CHANGE

@@ -10,8 +10,10 @@ from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
+from fairlead.control.rocketmq_plane import RocketMQPlane
 from fairlead.core.model import MessageQueue
 from fairlead.rocketmq.group_offsets import committed_offsets, offset_table_request
+from fairlead.rocketmq.name_servers import addresses_of
 from fairlead.rocketmq.queue_offsets import commit_request
 from tests.kit.awaiting import await_seen
 
@@ -36,6 +38,10 @@ class RocketMQOperator:
         """Close the connections."""
         self._connections.close()
 
+    def plane(self) -> RocketMQPlane:
+        """Return the cluster as commands ask it."""
+        return RocketMQPlane(self._connections, addresses_of(self.cluster.namesrv), "main")
+
     def make(self, topic: str, queues: int, brokers: Sequence[str], *, perm: int = 6) -> None:
         """Make a topic with so many queues on each of these brokers, or change it."""
         fields = {
@@ -49,12 +55,12 @@ class RocketMQOperator:
             "order": "false",
         }
         for broker in brokers:
-            self._call(broker, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, fields))
+            self.ask(broker, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, fields))
 
     def delete(self, topic: str, brokers: Sequence[str]) -> None:
         """Delete a topic, as `mqadmin deleteTopic` does."""
         for broker in brokers:
-            self._call(broker, Command(_DELETE_IN_BROKER, {"topic": topic}))
+            self.ask(broker, Command(_DELETE_IN_BROKER, {"topic": topic}))
         for server in self.cluster.namesrv.split(";"):
             self._connections.call(server, Command(_DELETE_IN_NAME_SERVER, {"topic": topic}))
 
@@ -62,7 +68,7 @@ class RocketMQOperator:
         """Make a group, as its first consumer would."""
         body = orjson.dumps({"groupName": group})
         for broker in brokers:
-            self._call(broker, Command(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body))
+            self.ask(broker, Command(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body))
 
     def send(self, queue: MessageQueue, number: int = 1) -> None:
         """Send messages to a queue; return when its broker counts them."""
@@ -80,23 +86,24 @@ class RocketMQOperator:
         }
         before = self.end(queue)
         for _ in range(number):
-            self._call(queue.broker_name, Command(RequestCode.SEND_MESSAGE_V2, fields, body=b"x"))
+            self.ask(queue.broker_name, Command(RequestCode.SEND_MESSAGE_V2, fields, body=b"x"))
         await_seen(lambda: self.end(queue) >= before + number, what="all messages are counted")
 
     def end(self, queue: MessageQueue) -> int:
         """Return the offset of a queue's next message."""
         fields = {"topic": queue.topic, "queueId": str(queue.queue_id)}
-        answer = self._call(queue.broker_name, Command(RequestCode.GET_MAX_OFFSET, fields))
+        answer = self.ask(queue.broker_name, Command(RequestCode.GET_MAX_OFFSET, fields))
         return int(answer.fields["offset"])
 
     def commit(self, group: str, queue: MessageQueue, offset: int) -> None:
         """Commit an offset of a group."""
-        self._call(queue.broker_name, commit_request(group, queue, offset))
+        self.ask(queue.broker_name, commit_request(group, queue, offset))
 
     def committed(self, group: str, queue: MessageQueue) -> int | None:
         """Return a group's offset of a queue; None: it has committed nothing."""
-        table = committed_offsets(self._call(queue.broker_name, offset_table_request()))
+        table = committed_offsets(self.ask(queue.broker_name, offset_table_request()))
         return table.get((queue.topic, group), {}).get(queue.queue_id)
 
-    def _call(self, broker: str, command: Command) -> Command:
+    def ask(self, broker: str, command: Command) -> Command:
+        """Send a request to a broker, and return its answer."""
         return self._connections.call(self.cluster.address(broker), command)

@@ -64,7 +64,7 @@ def adopt(
     options: NativeOptions,
     shared: OutputOptions,
 ) -> None:
-    """Take over a native Kafka consumer group: a dry run, unless --apply is given.
+    """Take over a native group of Kafka or RocketMQ: a dry run, unless --apply is given.
 
     Each queue begins where the native group stopped. Refused while that has members, and if
     Fairlead's group is at work or has read further; a dry run shows the rows all the same.

@@ -104,6 +104,7 @@ class BothGroups:
     data: "DataPlane"
     settings: "Settings"
     topics: tuple[str, ...]
+    on_rocketmq: bool
 
     def places(self, ask_seconds: float = 0) -> "list[QueuePlace]":
         """Return the queues of both groups' topics, with the positions of Fairlead's as of now.
@@ -200,7 +201,9 @@ def both_groups(
             addresses = addresses_of(servers.namesrv)
             plane = RocketMQPlane(connections, addresses, options.cluster_name)
             side = RocketMQConsumers(plane, group)
-        yield BothGroups(command.name, side, plane, command.settings, topics)
+        yield BothGroups(
+            command.name, side, plane, command.settings, topics, on_rocketmq=servers is not None
+        )
 
 
 def members_of(command: "RuleCommand") -> list[str]:

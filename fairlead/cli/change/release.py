@@ -61,7 +61,7 @@ def release(
     options: NativeOptions,
     shared: OutputOptions,
 ) -> None:
-    """Hand a group back to native Kafka consumers: a dry run, unless --apply is given.
+    """Hand a group back to native consumers: a dry run, unless --apply is given.
 
     Each queue's position becomes a commit of the native group. Refused while anybody is in either
     group; a dry run shows the rows all the same. Afterwards Fairlead's clients own nothing, until
@@ -85,7 +85,7 @@ def release(
         refused = _commit(both, planned, rewind=rewind) if apply else {}
         rows = [_row(each, refused, written=apply) for each in planned]
         write_objects(rows, _cells, _COLUMNS, shared.output)
-        _warn_of(planned)
+        _warn_of(both, planned)
         if apply:
             _require_commits_stand(both, planned, refused)
             return
@@ -239,11 +239,11 @@ def _require_commits_stand(
         )
 
 
-def _warn_of(planned: "Sequence[ReleasedQueue]") -> None:
+def _warn_of(both: BothGroups, planned: "Sequence[ReleasedQueue]") -> None:
     from fairlead_client.session.topic_names import is_own_topic
 
     waiting = sum(each.lag or 0 for each in planned if is_own_topic(each.place.queue.topic))
-    if waiting:
+    if waiting and not both.on_rocketmq:
         warn(
             f"{counted(waiting, 'message')} in the retry topic wait for another try: native "
             "consumers do not read it"
@@ -252,7 +252,7 @@ def _warn_of(planned: "Sequence[ReleasedQueue]") -> None:
     if untold:
         warn(
             f"no position is known of {shortened(untold)}: there the native consumers begin where "
-            "their auto.offset.reset says"
+            f"their {'consumeFromWhere' if both.on_rocketmq else 'auto.offset.reset'} says"
         )
 
 

@@ -1,8 +1,5 @@
 """The bridge tells whom brokers of both lines list in a group, as they come and go."""
 
-import orjson
-from fairlead_client.remoting.codes import RequestCode
-from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
@@ -12,24 +9,10 @@ from tests.kit.bridge import running
 from tests.kit.bridge_ledger import Ledger
 from tests.kit.bridge_requests import route_request
 from tests.kit.rocketmq_bridge import rocketmq_bridge
+from tests.kit.rocketmq_heartbeat import join_group
 from tests.kit.rocketmq_operator import RocketMQOperator
 
 _BROKERS = ("broker-a", "broker-b")
-
-
-def _join(connections: Connections, address: str, client_id: str, group: str, topic: str) -> None:
-    """Send the heartbeat of a consumer of RocketMQ (HeartbeatData)."""
-    subscription = {"topic": topic, "subString": "*", "tagsSet": [], "codeSet": [], "subVersion": 1}
-    consumer = {
-        "groupName": group,
-        "consumeType": "CONSUME_PASSIVELY",
-        "messageModel": "CLUSTERING",
-        "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
-        "subscriptionDataSet": [subscription],
-        "unitMode": False,
-    }
-    beat = {"clientID": client_id, "producerDataSet": [], "consumerDataSet": [consumer]}
-    connections.call(address, Command(RequestCode.HEART_BEAT, body=orjson.dumps(beat)), 20)
 
 
 def test_members_come_and_go(
@@ -49,10 +32,10 @@ def test_members_come_and_go(
         ledger.await_that(lambda: ledger.routes)
         ledger.ask(Request(group, "members", topic, None, None))
         ledger.await_that(lambda: listed() == [(), ()])
-        _join(first, address, "10.0.0.4@77", group, topic)
+        join_group(first, address, "10.0.0.4@77", group, topic)
         ledger.await_that(lambda: listed() == [("10.0.0.4@77",), ()])
         with Connections(ConnectionSettings()) as second:
-            _join(second, address, "10.0.0.7@41", group, topic)
+            join_group(second, address, "10.0.0.7@41", group, topic)
             ledger.await_that(lambda: listed() == [("10.0.0.4@77", "10.0.0.7@41"), ()])
         # A broker forgets a client whose connection has ended.
         ledger.await_that(lambda: listed() == [("10.0.0.4@77",), ()])
