@@ -41,6 +41,10 @@ class Journal:
 
     calls: list[Call] = field(default_factory=list)
 
+    def seen(self) -> set[Message]:
+        """Return the messages that have begun."""
+        return {call.message for call in self.calls}
+
     def begun_again(self) -> list[Message]:
         """Return the messages that began more than once."""
         seen: dict[Message, int] = defaultdict(int)
@@ -88,7 +92,8 @@ class Moves:
         self._java, self._namesrv, self._folder = java, namesrv, folder
         self._settings = settings
         self.topic = f"orders-{uuid.uuid4().hex[:8]}"
-        self._group = f"g-{self.topic}"
+        self.group = f"g-{self.topic}"
+        self._lease_ms = settings.pop("lease_ms", 9_000)
         self.stack = ExitStack()
 
     def write(self, queues: int, messages: int) -> None:
@@ -101,9 +106,9 @@ class Moves:
     def member(self, name: str) -> Member:
         """Start a member; return when its consumer has started."""
         gateway = self.stack.enter_context(scripted_gateway())
-        group = OneMemberGroup(gateway, self.topic, broker=BROKER)
+        group = OneMemberGroup(gateway, self.topic, self._lease_ms, broker=BROKER)
         self.stack.callback(group.close)
-        settings = {**self._settings, "group": self._group, "topic": self.topic}
+        settings = {**self._settings, "group": self.group, "topic": self.topic}
         place = {"namesrv": self._namesrv, "gateway": gateway.address}
         process = self.stack.enter_context(
             java_consumer(self._java, self._folder, name, **settings, **place)

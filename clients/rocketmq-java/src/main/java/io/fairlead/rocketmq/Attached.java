@@ -5,19 +5,26 @@ import io.fairlead.client.MemberSettings;
 import io.fairlead.client.session.Action;
 import io.fairlead.client.session.Subscription;
 import io.fairlead.client.session.WorkName;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.common.ServiceState;
 import org.apache.rocketmq.common.UtilAll;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 
 /** A consumer that is attached. One daemon thread does what the gateway says. */
-public final class Attached implements AutoCloseable {
+public final class Attached implements AutoCloseable, AttachedMXBean {
   private static final Logger LOG = Logger.getLogger("io.fairlead.rocketmq");
   private static final long LOOK_MS = 50;
   private static final long CLOSE_MS = 30_000;
@@ -31,6 +38,8 @@ public final class Attached implements AutoCloseable {
   private final Thread control;
   private final HeldQueues held;
   private final GrantedOffsets offsets;
+  private QueueTurns turns;
+  private ObjectName shown;
   private volatile GatewayMember member;
   private volatile boolean closing;
 
@@ -62,6 +71,31 @@ public final class Attached implements AutoCloseable {
     return counters;
   }
 
+  @Override
+  public Map<String, Long> getCounts() {
+    return counters.all();
+  }
+
+  @Override
+  public List<String> getQueues() {
+    List<String> result = new ArrayList<>();
+    held.all().forEach(work -> result.add(work.name + " at " + work.gate.position()));
+    Collections.sort(result);
+    return result;
+  }
+
+  @Override
+  public String getState() {
+    GatewayMember asked = member;
+    return asked == null ? "STARTING" : asked.state().name();
+  }
+
+  @Override
+  public String getLastFailure() {
+    String failure = lastFailure();
+    return failure == null ? "" : failure;
+  }
+
   /** Returns why the last request to the gateway failed; null if it did not. */
   public String lastFailure() {
     GatewayMember asked = member;
@@ -85,13 +119,11 @@ public final class Attached implements AutoCloseable {
       if (!started()) {
         return;
       }
-      boolean ordered = rocketmq.ordered();
-      QueueTurns turns =
-          new QueueTurns(
-              rocketmq, held, offsets, counters, ordered, inbox, drain, options.observer);
-      member = new GatewayMember(settings(ordered), action -> inbox.add(() -> obey(turns, action)));
+      turns = new QueueTurns(rocketmq, held, offsets, counters, inbox, drain, options);
+      member = new GatewayMember(settings(), action -> inbox.add(() -> obey(action)));
       turns.begin(member);
       member.start();
+      show();
       boolean leaving = false;
       while (member.closed() == null) {
         if (!leaving && (closing || rocketmq.state() != ServiceState.RUNNING)) {
@@ -113,6 +145,32 @@ public final class Attached implements AutoCloseable {
       held.all().forEach(work -> work.gate.close());
       if (member != null) {
         member.halt();
+        turns.end();
+        hide();
+      }
+    }
+  }
+
+  private void show() {
+    try {
+      String group = ObjectName.quote(consumer.getConsumerGroup());
+      String client = ObjectName.quote(rocketmq.clientId());
+      ObjectName name =
+          new ObjectName(
+              "io.fairlead.rocketmq:type=Attached,group=" + group + ",client=" + client);
+      ManagementFactory.getPlatformMBeanServer().registerMBean(this, name);
+      shown = name;
+    } catch (JMException | SecurityException error) {
+      LOG.log(Level.WARNING, "JMX does not show the consumer", error);
+    }
+  }
+
+  private void hide() {
+    if (shown != null) {
+      try {
+        ManagementFactory.getPlatformMBeanServer().unregisterMBean(shown);
+      } catch (JMException | SecurityException error) {
+        LOG.log(Level.WARNING, "JMX goes on showing the consumer", error);
       }
     }
   }
@@ -127,9 +185,9 @@ public final class Attached implements AutoCloseable {
     return state == ServiceState.RUNNING;
   }
 
-  private MemberSettings settings(boolean ordered) {
-    MemberSettings.Builder builder = options.member;
-    builder.group(consumer.getConsumerGroup()).ordered(ordered);
+  private MemberSettings settings() {
+    MemberSettings.Builder builder = options.member();
+    builder.group(consumer.getConsumerGroup()).ordered(rocketmq.ordered());
     builder.clientId(options.clientId != null ? options.clientId : rocketmq.clientId());
     for (Subscription each : rocketmq.subscriptions()) {
       builder.topic(each);
@@ -145,7 +203,7 @@ public final class Attached implements AutoCloseable {
     return builder.build();
   }
 
-  private void obey(QueueTurns turns, Action action) {
+  private void obey(Action action) {
     if (action instanceof Action.StartWork) {
       Action.StartWork start = (Action.StartWork) action;
       turns.start(start.name, start.offset);
@@ -154,8 +212,14 @@ public final class Attached implements AutoCloseable {
     } else if (action instanceof Action.Abandon) {
       turns.stop(((Action.Abandon) action).name, true);
     } else if (action instanceof Action.StopAll) {
-      for (WorkName name : ((Action.StopAll) action).work) {
-        turns.stop(name, true);
+      Action.StopAll stop = (Action.StopAll) action;
+      boolean isKept = options.keeps && stop.reason.equals("lease_ended") && !closing;
+      for (WorkName name : stop.work) {
+        if (isKept) {
+          turns.keep(name);
+        } else {
+          turns.stop(name, true);
+        }
       }
     }
   }

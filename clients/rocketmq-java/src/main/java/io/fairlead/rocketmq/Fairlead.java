@@ -20,6 +20,8 @@ public final class Fairlead {
   public static Attached attach(DefaultMQPushConsumer consumer, Options options) {
     RocketMQ rocketmq = new RocketMQ(consumer);
     rocketmq.check();
+    // What cannot work is refused here, and not by a thread that nobody listens to.
+    options.member().group(consumer.getConsumerGroup()).topics("any").build();
     MessageListener listener = consumer.getMessageListener();
     Counters counters = new Counters();
     HeldQueues held = new HeldQueues();

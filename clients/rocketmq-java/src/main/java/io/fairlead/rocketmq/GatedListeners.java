@@ -49,7 +49,8 @@ final class GatedListeners {
     if (work == null) {
       rocketmq.drop(queue);
     }
-    counters.refusedCalls.incrementAndGet();
+    counters.add(Counters.Thing.REFUSED_CALLS);
+    LOG.fine(() -> "the gate of " + queue + " refuses " + HeldQueue.offsets(messages));
     return null;
   }
 
@@ -67,6 +68,7 @@ final class GatedListeners {
   /** Processes what a closed gate has left out; RocketMQ has dropped it. */
   void drain(HeldQueue work, MessageListenerConcurrently listener) {
     for (Long at = work.gate.enterGap(); at != null; at = work.gate.enterGap()) {
+      counters.add(Counters.Thing.DRAINED);
       MessageExt message = work.unfinished.get(at);
       if (message == null) {
         work.leave(NONE, Collections.singletonList(at));
@@ -115,13 +117,13 @@ final class GatedListeners {
       for (MessageExt message : messages) {
         int level = context.getDelayLevelWhenNextConsume();
         rocketmq.sendBack(message, level, work.queue.getBrokerName());
-        counters.sentBack.incrementAndGet();
+        counters.add(Counters.Thing.SENT_BACK);
         long offset = message.getQueueOffset();
         work.observer.passed(work.queue, work.name.epoch, offset, offset + 1, "sent_back");
         sent++;
       }
     } catch (RemotingException | MQBrokerException | MQClientException | RuntimeException error) {
-      counters.failedSendBacks.incrementAndGet();
+      counters.add(Counters.Thing.FAILED_SEND_BACKS);
       LOG.log(Level.WARNING, "a message of " + work.queue + " stays here", error);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();

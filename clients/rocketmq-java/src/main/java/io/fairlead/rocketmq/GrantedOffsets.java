@@ -89,7 +89,7 @@ public final class GrantedOffsets implements OffsetStore {
         updateConsumeOffsetToBroker(work.queue, position, false);
         work.committed = position;
       } catch (RemotingException | MQBrokerException | MQClientException | RuntimeException error) {
-        counters.failedCommits.incrementAndGet();
+        counters.add(Counters.Thing.FAILED_COMMITS);
         LOG.log(Level.WARNING, work.name + ": offset " + position + " is not committed", error);
       } catch (InterruptedException interrupted) {
         Thread.currentThread().interrupt();

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
@@ -32,7 +32,12 @@ final class HeldQueue {
   long takenAwayMs;
   boolean stopping;
   boolean lost;
-  long nextTryMs;
+  volatile boolean kept;
+  volatile boolean errand;
+  volatile boolean locked;
+  volatile boolean parted;
+  volatile long nextTryMs;
+  volatile long brokerEnd = -1;
   long committed = -1;
   long reported;
   HeldQueue former;
@@ -40,11 +45,17 @@ final class HeldQueue {
   private long seen;
 
   HeldQueue(
-      WorkName name, long offset, BooleanSupplier lease, Runnable quiet, QueueObserver observer) {
+      WorkName name,
+      long offset,
+      Predicate<HeldQueue> lease,
+      Runnable quiet,
+      QueueObserver observer) {
     this.name = name;
     this.observer = observer;
     queue = new MessageQueue(name.queue.topic, name.queue.brokerName, name.queue.id);
-    gate = new QueueGate(offset, lease, () -> messages.setDropped(true), quiet);
+    gate =
+        new QueueGate(
+            offset, () -> lease.test(this), () -> messages.setDropped(true), quiet);
     reported = offset;
     seen = offset;
   }
@@ -89,7 +100,11 @@ final class HeldQueue {
 
   /** RocketMQ needs nothing below this offset any more. */
   void passed(long offset) {
-    if (gate.passed(offset)) {
+    List<Long> sentBack = gate.passed(offset);
+    if (sentBack != null) {
+      for (Long each : sentBack) {
+        observer.passed(queue, name.epoch, each, each + 1, "sent_back");
+      }
       skip(offset);
     }
     long position = gate.position();

@@ -2,7 +2,9 @@ package io.fairlead.rocketmq;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
@@ -31,17 +33,23 @@ final class HeldQueues implements AllocateMessageQueueStrategy {
     return works.values();
   }
 
-  @Override
-  public List<MessageQueue> allocate(
-      String group, String clientId, List<MessageQueue> queues, List<String> clients) {
-    List<MessageQueue> result = new ArrayList<>();
+  /** Returns the queues of a topic that RocketMQ is to read. */
+  Set<MessageQueue> of(String topic) {
+    Set<MessageQueue> result = new HashSet<>();
     for (HeldQueue work : works.values()) {
-      boolean isOfTopic = !queues.isEmpty() && queues.get(0).getTopic().equals(work.name.queue.topic);
-      if (isOfTopic && work.adopted && !work.takenAway) {
+      if (work.queue.getTopic().equals(topic) && work.adopted && !work.takenAway) {
         result.add(work.queue);
       }
     }
     return result;
+  }
+
+  @Override
+  public List<MessageQueue> allocate(
+      String group, String clientId, List<MessageQueue> queues, List<String> clients) {
+    return queues.isEmpty()
+        ? new ArrayList<>()
+        : new ArrayList<>(of(queues.get(0).getTopic()));
   }
 
   @Override

@@ -1,14 +1,19 @@
 package io.fairlead.rocketmq;
 
 import io.fairlead.client.MemberSettings;
+import io.fairlead.client.SettingsException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 
 /** How an attached consumer reaches the gateway, and what it says of itself. */
 public final class Options {
-  final MemberSettings.Builder member = MemberSettings.builder();
   String clientId;
   QueueObserver observer = new QueueObserver() {};
+  boolean keeps;
+  private final List<Consumer<MemberSettings.Builder>> words = new ArrayList<>();
 
   private Options() {}
 
@@ -19,8 +24,7 @@ public final class Options {
 
   /** Adds another address: the client goes to the next one if one fails or is silent. */
   public Options andGateway(String address) {
-    member.gateway(address);
-    return this;
+    return with(member -> member.gateway(address));
   }
 
   /** Sets the client id; by default it is RocketMQ's. */
@@ -35,33 +39,55 @@ public final class Options {
     return this;
   }
 
+  /**
+   * Sets what becomes of the queues that the consumer has while no gateway answers for longer than
+   * its lease. {@code stop}, the default: nothing is consumed until one answers again. {@code keep}:
+   * it goes on, and another member may read the same queues meanwhile.
+   *
+   * @throws SettingsException it is another word
+   */
+  public Options onOutage(String word) {
+    if (!word.equals("stop") && !word.equals("keep")) {
+      throw new SettingsException("onOutage", "is '" + word + "'", "give stop or keep");
+    }
+    keeps = word.equals("keep");
+    return this;
+  }
+
   /** Sets how much the client can do, beside others. */
   public Options capacity(int weight) {
-    member.capacity(weight);
-    return this;
+    return with(member -> member.capacity(weight));
   }
 
   /** Sets where the client runs. */
   public Options zone(String name) {
-    member.zone(name);
-    return this;
+    return with(member -> member.zone(name));
   }
 
   /** Sets the file with the bearer token; the client reads it again for each request. */
   public Options tokenFile(Path file) {
-    member.tokenFile(file);
-    return this;
+    return with(member -> member.tokenFile(file));
   }
 
   /** Allows to send the token without TLS, because something else encrypts the connection. */
   public Options tokenOverHttp(boolean allowed) {
-    member.tokenOverHttp(allowed);
-    return this;
+    return with(member -> member.tokenOverHttp(allowed));
   }
 
   /** Sets whom the client trusts, and its own certificate. */
   public Options ssl(SSLContext context) {
-    member.ssl(context);
+    return with(member -> member.ssl(context));
+  }
+
+  /** Returns a builder to which all of it was said. */
+  MemberSettings.Builder member() {
+    MemberSettings.Builder member = MemberSettings.builder();
+    words.forEach(word -> word.accept(member));
+    return member;
+  }
+
+  private Options with(Consumer<MemberSettings.Builder> word) {
+    words.add(word);
     return this;
   }
 }

@@ -1,15 +1,22 @@
 package io.fairlead.rocketmq;
 
 import io.fairlead.client.GatewayMember;
+import io.fairlead.client.session.ThinState;
 import io.fairlead.client.session.WorkName;
+import io.fairlead.rocketmq.Counters.Thing;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.logging.Logger;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
 import org.apache.rocketmq.common.message.MessageQueue;
 
-/** Adopts, watches and releases queues. One thread calls it, and none of it waits for a listener. */
+/**
+ * Adopts, watches and releases queues. One thread calls it; what waits for a listener or a broker is
+ * done by others, which wake that thread through the inbox.
+ */
 final class QueueTurns {
   private static final Logger LOG = Logger.getLogger("io.fairlead.rocketmq");
   private static final long RETRY_MS = 500;
@@ -20,10 +27,12 @@ final class QueueTurns {
   private final HeldQueues held;
   private final GrantedOffsets offsets;
   private final Counters counters;
-  private final boolean ordered;
   private final Queue<Runnable> inbox;
   private final Consumer<HeldQueue> drain;
-  private final QueueObserver observer;
+  private final Options options;
+  private final boolean ordered;
+  private final Errands errands;
+  private final Set<String> changedTopics = new HashSet<>();
   private GatewayMember member;
 
   QueueTurns(
@@ -31,22 +40,31 @@ final class QueueTurns {
       HeldQueues held,
       GrantedOffsets offsets,
       Counters counters,
-      boolean ordered,
       Queue<Runnable> inbox,
       Consumer<HeldQueue> drain,
-      QueueObserver observer) {
+      Options options) {
     this.rocketmq = rocketmq;
     this.held = held;
     this.offsets = offsets;
     this.counters = counters;
-    this.ordered = ordered;
     this.inbox = inbox;
     this.drain = drain;
-    this.observer = observer;
+    this.options = options;
+    ordered = rocketmq.ordered();
+    errands = new Errands(this::wake);
   }
 
   void begin(GatewayMember gateway) {
     member = gateway;
+  }
+
+  /** Ends what is done by others; nothing of it is awaited. */
+  void end() {
+    errands.end();
+  }
+
+  private void wake() {
+    inbox.add(() -> {});
   }
 
   void start(WorkName name, long offset) {
@@ -61,28 +79,26 @@ final class QueueTurns {
   }
 
   private HeldQueue held(WorkName name, long offset) {
-    return new HeldQueue(
-        name, offset, () -> isGranted(name), () -> inbox.add(() -> {}), observer);
+    HeldQueue work = new HeldQueue(name, offset, this::mayWork, this::wake, options.observer);
+    return work;
   }
 
-  private boolean isGranted(WorkName name) {
-    return name.epoch.equals(member.works(name.queue));
+  private boolean mayWork(HeldQueue work) {
+    return work.kept || work.name.epoch.equals(member.works(work.name.queue));
   }
 
   /** Closes the gate of a work; {@code lost}: it is somebody else's already, or soon. */
   void stop(WorkName name, boolean lost) {
     for (HeldQueue work : held.all()) {
-      if (work.name.equals(name)) {
+      if (work.name.equals(name) && !work.kept) {
         if (lost) {
           work.gate.abandon();
+          counters.add(Thing.LOST);
+          LOG.warning(name + " is lost, with " + work.gate.inside() + " calls under way");
         }
         work.gate.close();
         work.stopping = true;
         work.lost |= lost;
-        if (lost) {
-          counters.lost.incrementAndGet();
-          LOG.warning(name + " is lost, with " + work.gate.inside() + " calls under way");
-        }
         release(work, true);
         return;
       }
@@ -91,9 +107,27 @@ final class QueueTurns {
     member.stopped(name, null, null);
   }
 
+  /** The lease is over without a word of a gateway: the queue stays all the same. */
+  void keep(WorkName name) {
+    for (HeldQueue work : held.all()) {
+      if (work.name.equals(name) && !work.stopping) {
+        work.kept = true;
+        counters.add(Thing.KEPT);
+        LOG.warning(name + " is kept without a lease; another member may read it as well");
+      }
+    }
+    member.stopped(name, null, null);
+  }
+
   /** Looks at each queue once. */
   void take(boolean running) {
+    boolean isAnswered = member.state() == ThinState.POLLING;
     for (HeldQueue work : held.all()) {
+      if (work.kept && isAnswered) {
+        LOG.warning(work.name + " was kept until now; a gateway answers again");
+        work.gate.abandon();
+        work.stopping = true;
+      }
       if (work.stopping) {
         release(work, running);
       } else if (work.takenAway) {
@@ -102,100 +136,144 @@ final class QueueTurns {
         adopt(work);
       } else if (running && isTakenAway(work)) {
         work.takenAway = true;
-        work.takenAwayMs = System.nanoTime() / 1_000_000;
+        work.takenAwayMs = nowMs();
         work.gate.close();
-        counters.takenAway.incrementAndGet();
+        counters.add(Thing.TAKEN_AWAY);
         LOG.warning(work.name + " was taken away by RocketMQ: a reset, or an offset it has not");
       }
-      long position = work.gate.position();
-      if (position != work.reported) {
-        work.reported = position;
-        member.progressed(work.name, position, null);
-      }
+      report(work);
     }
     sweep();
+    if (running && !changedTopics.isEmpty()) {
+      Set<String> topics = new HashSet<>(changedTopics);
+      changedTopics.clear();
+      errands.inOrder(() -> topics.forEach(topic -> rocketmq.tellChange(topic, held)));
+    }
+  }
+
+  private void report(HeldQueue work) {
+    long position = work.gate.position();
+    if (position != work.reported && !work.kept) {
+      work.reported = position;
+      member.progressed(work.name, position, null);
+    }
   }
 
   private void adopt(HeldQueue work) {
-    long nowMs = System.nanoTime() / 1_000_000;
     boolean isBusy = work.former != null && work.former.gate.inside() > 0;
-    if (isBusy || nowMs < work.nextTryMs || work.gate.isClosed()) {
+    if (isBusy || work.errand || nowMs() < work.nextTryMs || work.gate.isClosed()) {
       return;
     }
     if (work.former != null) {
       work.former.tellStopped();
       work.former = null;
     }
-    work.nextTryMs = nowMs + RETRY_MS;
-    if (ordered && !rocketmq.lock(work.queue)) {
-      counters.lockWaits.incrementAndGet();
-      LOG.info(work.name + " waits: a broker still keeps its lock for another client");
+    if (ordered && !work.locked) {
+      work.nextTryMs = nowMs() + RETRY_MS;
+      errands.run(work, () -> lock(work));
       return;
     }
     work.tellStarted();
     if (rocketmq.adopt(work, ordered)) {
-      counters.adopted.incrementAndGet();
+      counters.add(Thing.ADOPTED);
+      changedTopics.add(work.queue.getTopic());
       LOG.info("start " + work.name + " at " + work.gate.position());
+    } else {
+      work.nextTryMs = nowMs() + RETRY_MS;
+    }
+  }
+
+  private void lock(HeldQueue work) {
+    work.locked = rocketmq.lock(work.queue);
+    if (work.locked) {
+      work.nextTryMs = 0;
+    } else {
+      counters.add(Thing.LOCK_WAITS);
+      LOG.info(work.name + " waits: a broker still keeps its lock for another client");
     }
   }
 
   private boolean isTakenAway(HeldQueue work) {
     boolean isFed = rocketmq.table().get(work.queue) == work.messages;
-    return !isFed || work.messages.isDropped() && isGranted(work.name);
+    return !isFed || work.messages.isDropped() && mayWork(work);
   }
 
   private void takeBack(HeldQueue work) {
     drainGaps(work);
     boolean isGone = rocketmq.table().get(work.queue) != work.messages;
-    boolean isLate = System.nanoTime() / 1_000_000 - work.takenAwayMs > TAKEN_AWAY_MAX_MS;
-    if (!work.gate.mayRelease() || !(isGone || isLate) || !isGranted(work.name)) {
+    boolean isLate = nowMs() - work.takenAwayMs > TAKEN_AWAY_MAX_MS;
+    if (work.errand || !work.gate.mayRelease() || !(isGone || isLate) || !mayWork(work)) {
       return;
     }
     long position = work.gate.position();
+    if (work.movedTo >= 0 && work.movedTo < position && work.brokerEnd < 0) {
+      errands.run(work, () -> work.brokerEnd = rocketmq.end(work.queue));
+      return;
+    }
+    goOn(work, position);
+  }
+
+  private void goOn(HeldQueue work, long position) {
     long from = Math.max(position, work.movedTo);
     if (work.movedTo >= 0 && work.movedTo < position) {
-      LOG.warning(work.name + ": a reset to " + work.movedTo + " is refused; use fairlead reset");
+      if (work.brokerEnd < position) {
+        // The broker has lost what was processed, or the topic is another one.
+        from = work.movedTo;
+      } else {
+        counters.add(Thing.REFUSED_RESETS);
+        LOG.warning(
+            work.name + ": a reset to " + work.movedTo + " is refused; use fairlead group reset");
+      }
     }
     end(work);
     HeldQueue again = held(work.name, from);
+    again.locked = work.locked;
     held.put(again);
     work.goOn(again, from);
-    LOG.warning(work.name + " goes on at " + from);
+    LOG.warning(work.name + " goes on at " + from + " instead of " + position);
     adopt(again);
   }
 
   private void release(HeldQueue work, boolean running) {
     drainGaps(work);
-    if (!work.gate.mayRelease()) {
+    if (work.errand || !work.gate.mayRelease()) {
+      return;
+    }
+    boolean commits = !work.lost && !work.kept && work.adopted;
+    if (running && !work.parted && (commits || work.locked)) {
+      // RocketMQ renews the locks of what its table has.
+      rocketmq.table().remove(work.queue, work.messages);
+      errands.run(work, () -> part(work, commits));
       return;
     }
     long position = work.gate.position();
-    if (running && !work.lost && work.adopted) {
-      // Before anybody hears that it is free.
-      offsets.commit(work);
-    }
     end(work);
-    if (running && ordered && work.adopted) {
-      rocketmq.unlock(work.queue);
-    }
-    counters.released.incrementAndGet();
+    changedTopics.add(work.queue.getTopic());
+    counters.add(Thing.RELEASED);
     LOG.info("stop " + work.name + " at " + position);
     work.tellStopped();
-    member.stopped(work.name, work.lost ? null : (Long) position, null);
+    member.stopped(work.name, work.lost || work.kept ? null : (Long) position, null);
+  }
+
+  /** Tells the broker, before anybody hears that the queue is free. */
+  private void part(HeldQueue work, boolean commits) {
+    if (commits) {
+      offsets.commit(work);
+    }
+    if (work.locked) {
+      rocketmq.unlock(work.queue);
+    }
+    work.parted = true;
   }
 
   private void drainGaps(HeldQueue work) {
     if (!work.draining && work.gate.hasGap()) {
       work.draining = true;
-      Thread thread =
-          new Thread(
-              () -> {
-                drain.accept(work);
-                work.draining = false;
-              },
-              "fairlead-drain-" + work.queue.getQueueId());
-      thread.setDaemon(true);
-      thread.start();
+      errands.run(
+          () -> {
+            drain.accept(work);
+            work.draining = false;
+          });
     }
   }
 
@@ -208,13 +286,20 @@ final class QueueTurns {
   /** Drops what RocketMQ feeds by itself: a rebalance of it may have overtaken a release. */
   private void sweep() {
     for (Map.Entry<MessageQueue, ProcessQueue> each : rocketmq.table().entrySet()) {
-      if (held.at(each.getKey()) == null) {
+      MessageQueue queue = each.getKey();
+      if (held.at(queue) == null) {
         each.getValue().setDropped(true);
-        rocketmq.table().remove(each.getKey(), each.getValue());
+        rocketmq.table().remove(queue, each.getValue());
+        counters.add(Thing.SWEPT);
+        LOG.info(queue + " is not this member's, and RocketMQ read it: it is dropped");
         if (ordered) {
-          rocketmq.unlock(each.getKey());
+          errands.run(() -> rocketmq.unlock(queue));
         }
       }
     }
+  }
+
+  private static long nowMs() {
+    return System.nanoTime() / 1_000_000;
   }
 }

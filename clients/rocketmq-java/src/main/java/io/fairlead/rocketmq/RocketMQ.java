@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentMap;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.store.OffsetStore;
@@ -24,6 +27,8 @@ import org.apache.rocketmq.remoting.exception.RemotingException;
 
 /** What is asked of RocketMQ's client; all of it is the same from 4.7 to 5.5. */
 final class RocketMQ {
+  private static final Logger LOG = Logger.getLogger("io.fairlead.rocketmq");
+
   private final DefaultMQPushConsumer consumer;
   private final DefaultMQPushConsumerImpl client;
 
@@ -46,9 +51,25 @@ final class RocketMQ {
       throw new SettingsException(
           "clientRebalance", "lets the broker decide, and may POP", "set it to true");
     }
-    Object namespace = asked(consumer, "getNamespace");
-    if (namespace != null && !namespace.toString().isEmpty()) {
-      throw new SettingsException("namespace", "is not served", "use whole names of topics");
+    for (String getter : Arrays.asList("getNamespace", "getNamespaceV2")) {
+      Object namespace = asked(consumer, getter);
+      if (namespace != null && !namespace.toString().isEmpty()) {
+        throw new SettingsException(
+            "namespace", "'" + namespace + "' is not served", "use whole names of topics");
+      }
+    }
+    if (consumer.getOffsetStore() instanceof GrantedOffsets) {
+      throw new SettingsException("consumer", "is attached already", "attach it once");
+    }
+    if (consumer.getOffsetStore() != null) {
+      throw new SettingsException(
+          "offsetStore", "is the application's own", "leave it out: Fairlead has one");
+    }
+    for (String topic : client.getSubscriptionInner().keySet()) {
+      if (topic.startsWith("%LMQ%")) {
+        throw new SettingsException(
+            "topic", "'" + topic + "' is a light queue inside another topic's", "do not attach it");
+      }
     }
   }
 
@@ -119,6 +140,24 @@ final class RocketMQ {
 
   void unlock(MessageQueue queue) {
     rebalance().unlock(queue, false);
+  }
+
+  /** Returns the next offset to be written; the greatest number if no broker says it. */
+  long end(MessageQueue queue) {
+    try {
+      return consumer.maxOffset(queue);
+    } catch (MQClientException error) {
+      LOG.log(Level.WARNING, "the end of " + queue + " is unknown", error);
+      return Long.MAX_VALUE;
+    }
+  }
+
+  /** Tells RocketMQ which queues the client has now: it shares its limits of a topic among them. */
+  void tellChange(String topic, HeldQueues held) {
+    Set<MessageQueue> all = rebalance().getTopicSubscribeInfoTable().get(topic);
+    if (all != null) {
+      rebalance().messageQueueChanged(topic, all, held.of(topic));
+    }
   }
 
   /** Drops whatever feeds a queue. */

@@ -2,14 +2,22 @@ package io.fairlead.rocketmq;
 
 import io.fairlead.client.json.JsonReader;
 import java.io.BufferedReader;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
@@ -86,12 +94,34 @@ public final class ConsumerProbe {
       Options options =
           Options.gateway(flags.get("gateway"))
               .clientId(flags.get("client-id"))
+              .onOutage(flags.getOrDefault("on-outage", "stop"))
               .observer(journal.observer());
+      if (flags.containsKey("token-file")) {
+        options.tokenFile(Paths.get(flags.get("token-file")));
+      }
+      if (flags.containsKey("ca-file")) {
+        options.ssl(trusting(Paths.get(flags.get("ca-file"))));
+      }
       attached = Fairlead.attach(consumer, options);
     }
     consumer.start();
     journal.event("joined");
     ended.await();
+  }
+
+  private static SSLContext trusting(Path file) throws Exception {
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    try (InputStream in = Files.newInputStream(file)) {
+      store.setCertificateEntry(
+          "ca", CertificateFactory.getInstance("X.509").generateCertificate(in));
+    }
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(store);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    return context;
   }
 
   private DefaultMQPushConsumer consumer() throws Exception {

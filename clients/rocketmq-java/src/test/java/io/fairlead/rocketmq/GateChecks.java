@@ -1,7 +1,8 @@
 package io.fairlead.rocketmq;
 
+import static io.fairlead.rocketmq.Rules.same;
+
 import io.fairlead.rocketmq.gate.QueueGate;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -9,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The rules of the gate, each a method; prints one line a rule: its name, and what is broken. */
+/** The rules of the gate, each a method. */
 final class GateChecks {
   private static final List<Long> NONE = Collections.emptyList();
 
@@ -18,24 +19,6 @@ final class GateChecks {
   private final AtomicInteger quiet = new AtomicInteger();
   private final QueueGate gate =
       new QueueGate(100, leased::get, () -> dropped.set(true), quiet::incrementAndGet);
-
-  /** Runs every rule. */
-  public static void main(String[] arguments) {
-    for (Method rule : GateChecks.class.getDeclaredMethods()) {
-      if (rule.getName().startsWith("rule")) {
-        System.out.println(rule.getName() + " " + outcome(rule));
-      }
-    }
-  }
-
-  private static String outcome(Method rule) {
-    try {
-      rule.invoke(new GateChecks());
-      return "holds";
-    } catch (ReflectiveOperationException error) {
-      return "broken: " + error.getCause();
-    }
-  }
 
   void ruleItBeginsAtTheGrantedOffset() {
     same(100L, gate.position());
@@ -207,12 +190,6 @@ final class GateChecks {
       thread.join(timeoutMs);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  private static void same(Object expected, Object found) {
-    if (!expected.equals(found)) {
-      throw new IllegalStateException("expected " + expected + ", found " + found);
     }
   }
 }

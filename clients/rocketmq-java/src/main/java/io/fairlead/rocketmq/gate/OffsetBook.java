@@ -1,7 +1,9 @@
 package io.fairlead.rocketmq.gate;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -82,10 +84,15 @@ final class OffsetBook {
   /**
    * RocketMQ needs nothing below this offset any more. It passes over what the tags leave out, and
    * over what it has sent back by itself; what is in hand stays.
+   *
+   * @return what it has sent back
    */
-  void passed(long offset) {
-    unfinished.headSet(offset).removeIf(each -> !inHand.contains(each));
+  List<Long> passed(long offset) {
+    List<Long> sentBack = new ArrayList<>(unfinished.headSet(offset));
+    sentBack.removeAll(inHand);
+    unfinished.removeAll(sentBack);
     end = Math.max(end, offset);
+    return sentBack;
   }
 
   /** Returns the next offset to process: everything below it is finished. */

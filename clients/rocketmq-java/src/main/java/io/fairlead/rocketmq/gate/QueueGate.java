@@ -1,6 +1,7 @@
 package io.fairlead.rocketmq.gate;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -71,14 +72,11 @@ public final class QueueGate {
   }
 
   /**
-   * RocketMQ has no message below this offset any more. Returns whether that counts: what a closed
-   * gate hears is too late.
+   * RocketMQ has no message below this offset any more. Returns the messages that it has sent back by
+   * itself; null if the gate is closed: what it hears then is too late.
    */
-  public synchronized boolean passed(long offset) {
-    if (!closed) {
-      book.passed(offset);
-    }
-    return !closed;
+  public synchronized List<Long> passed(long offset) {
+    return closed ? null : book.passed(offset);
   }
 
   /** Closes the gate and drops the process queue. Whoever is inside goes on. */

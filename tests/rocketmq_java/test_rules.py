@@ -1,4 +1,4 @@
-"""The gate before a listener: its rules hold, and whoever drops one is caught."""
+"""The gate, the offsets and what is refused: each rule holds, and whoever drops one is caught."""
 
 import re
 import shutil
@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.mutant import Edit, patched
-from tools.rocketmq_java import SOURCES, RocketMQJava, built_rocketmq_java
+from tools.rocketmq_java import CLIENT_SETS, SOURCES, RocketMQJava, built_rocketmq_java
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.java, pytest.mark.slow]
 
-_GATE = "main/java/io/fairlead/rocketmq/gate/QueueGate.java"
-_CHECKS = "test/java/io/fairlead/rocketmq/GateChecks.java"
-RULES = re.findall(r"void (rule\w+)\(", (SOURCES / _CHECKS).read_text(encoding="utf-8"))
+_MAIN = "main/java/io/fairlead/rocketmq"
+_GATE, _OFFSETS = f"{_MAIN}/gate/QueueGate.java", f"{_MAIN}/GrantedOffsets.java"
+_CHECKS = sorted((SOURCES / "test/java/io/fairlead/rocketmq").glob("*Checks.java"))
+RULES = {
+    rule for path in _CHECKS for rule in re.findall(r"void (rule\w+)\(", path.read_text("utf-8"))
+}
 MUTANTS = {
     "release before in-flight is 0": (
         (Edit(_GATE, "closed && inside == 0 && !hasGap()", "closed"),),
@@ -40,34 +43,36 @@ MUTANTS = {
         (Edit(_GATE, "      closed = true;\n", ""),),
         "ruleAClosedGateLetsNobodyIn",
     ),
+    "one-way commit": (
+        (Edit(_OFFSETS, "(work.queue, position, false)", "(work.queue, position, true)"),),
+        "ruleACommitAwaitsTheBroker",
+    ),
+    "a reset counts as progress": (
+        (Edit(_OFFSETS, "work.messages.isDropped() && !increaseOnly", "false"),),
+        "ruleAResetIsNoProgress",
+    ),
 }
 
 
 def outcomes(built: RocketMQJava) -> Mapping[str, str]:
     """Run all rules; return what became of each."""
     done = subprocess.run(
-        built.command("GateChecks"), capture_output=True, text=True, check=True, timeout=60
+        built.command("Rules"), capture_output=True, text=True, check=True, timeout=100
     )
     lines = (line.partition(" ") for line in done.stdout.splitlines())
     return {name: outcome for name, _, outcome in lines}
 
 
-@pytest.fixture(scope="module")
-def found() -> Mapping[str, str]:
-    """What became of each rule in the source as it is."""
-    return outcomes(built_rocketmq_java())
+@pytest.mark.parametrize("client", CLIENT_SETS)
+def test_each_rule_holds(client: str) -> None:
+    """Each rule holds in the source as it is, with each of RocketMQ's clients."""
+    found = outcomes(built_rocketmq_java(CLIENT_SETS[client]))
+    assert found == dict.fromkeys(RULES, "holds")
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_each_rule_of_the_gate_holds(found: Mapping[str, str], rule: str) -> None:
-    """Each rule holds in the source as it is."""
-    assert found[rule] == "holds"
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_gate_without_a_rule_is_caught(tmp_path: Path, name: str) -> None:
-    """Whoever drops a rule of the gate breaks the check that tells it."""
+def test_a_source_without_a_rule_is_caught(tmp_path: Path, name: str) -> None:
+    """Whoever drops a rule breaks the check that tells it."""
     edits, rule = MUTANTS[name]
     sources = tmp_path / "src"
     shutil.copytree(SOURCES, sources)
