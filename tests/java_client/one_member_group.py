@@ -35,6 +35,9 @@ class OneMemberGroup:
         positions: its newest words: partition -> (position, end).
         left: whether it has ended its session.
         joins: how many joins were answered.
+        joined: what the newest join said.
+        frozen: the newest answer to a freeze: its epoch, and partition -> position.
+        standing: where the member says it is: "wait", "follow", "freeze" or "own".
     """
 
     def __init__(
@@ -53,6 +56,10 @@ class OneMemberGroup:
         self.positions: dict[int, tuple[int, int | None]] = {}
         self.left = False
         self.joins = 0
+        self.joined: dict[str, Any] = {}
+        self.frozen: tuple[list[int], dict[int, int]] | None = None
+        self.standing = ""
+        self._told: dict[str, Any] = {}
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -74,6 +81,22 @@ class OneMemberGroup:
             if deadline_ms == 0:
                 del self._held[partition]
             self._news.notify_all()
+
+    def stand(self, word: str, freeze: tuple[int, int] | None = None) -> None:
+        """Say from now on who decides: "follow", or "freeze" under an epoch."""
+        with self._news:
+            self._told = {"standby": word} | ({"freeze": list(freeze)} if freeze else {})
+            self._held.clear()
+            self._news.notify_all()
+
+    def take_over(self, *partitions: int) -> None:
+        """Grant what the member holds frozen; from now on the gateway decides."""
+        with self._news:
+            self._told = {}
+            self._numbers += 100
+        self.give(*partitions)
+        with self._news:
+            self._wishes.starts = [{**each, "former": True} for each in self._wishes.starts]
 
     def be_silent(self, *, silent: bool = True) -> None:
         """Answer nothing, or answer again."""
@@ -122,10 +145,16 @@ class OneMemberGroup:
         if asked.path.endswith("/members"):
             if not self._wishes.silent:
                 self.joins += 1
+                self.joined = asked.body
                 self._wishes.lost = ""
                 self._told_stops.clear()
                 asked.answer(201, {**JOINED, "lease_ms": self._lease_ms})
             return
+        self.standing = asked.body.get("standby", "")
+        if "frozen" in asked.body:
+            queues = asked.body["frozen"]["queues"]
+            named = {each["queue"][2]: each["position"] for each in queues}
+            self.frozen = asked.body["frozen"]["epoch"], named
         for work in asked.body["stopped"]:
             partition = work["queue"][2]
             self.stopped[partition] = work["position"]
@@ -154,7 +183,12 @@ class OneMemberGroup:
         working = [self._name(partition) for partition in self._held]
         # As a gateway does: a stop comes again until the member has said that it has stopped.
         again = [stop for stop in self._told_stops.values() if stop not in wishes.stops]
-        body = {"start": wishes.starts, "stop": [*wishes.stops, *again], "working": working}
+        body = {
+            **self._told,
+            "start": wishes.starts,
+            "stop": [*wishes.stops, *again],
+            "working": working,
+        }
         self._told_stops |= {
             stop["queue"][2]: stop for stop in wishes.stops if stop["deadline_ms"] > 0
         }

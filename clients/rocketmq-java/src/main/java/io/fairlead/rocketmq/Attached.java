@@ -34,6 +34,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   private final RocketMQ rocketmq;
   private final Counters counters;
   private final Consumer<HeldQueue> drain;
+  private final String strategy;
   private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
   private final Thread control;
   private final HeldQueues held;
@@ -50,7 +51,8 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
       HeldQueues held,
       GrantedOffsets offsets,
       Counters counters,
-      Consumer<HeldQueue> drain) {
+      Consumer<HeldQueue> drain,
+      String strategy) {
     this.consumer = consumer;
     this.options = options;
     this.rocketmq = rocketmq;
@@ -58,6 +60,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
     this.offsets = offsets;
     this.counters = counters;
     this.drain = drain;
+    this.strategy = strategy;
     control = new Thread(this::run, "fairlead-rocketmq-" + consumer.getConsumerGroup());
     control.setDaemon(true);
   }
@@ -120,7 +123,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
         return;
       }
       turns = new QueueTurns(rocketmq, held, offsets, counters, inbox, drain, options);
-      member = new GatewayMember(settings(), action -> inbox.add(() -> obey(action)));
+      member = new GatewayMember(settings(), this::hear);
       turns.begin(member);
       member.start();
       show();
@@ -186,7 +189,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   }
 
   private MemberSettings settings() {
-    MemberSettings.Builder builder = options.member();
+    MemberSettings.Builder builder = options.member(rocketmq.clientId(), strategy);
     builder.group(consumer.getConsumerGroup()).ordered(rocketmq.ordered());
     builder.clientId(options.clientId != null ? options.clientId : rocketmq.clientId());
     for (Subscription each : rocketmq.subscriptions()) {
@@ -203,10 +206,29 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
     return builder.build();
   }
 
+  /** Hears an action while the member's session stands still. */
+  private void hear(Action action) {
+    if (action instanceof Action.StartWork && ((Action.StartWork) action).former) {
+      // At once: a call that comes between the grant and its name would find no lease.
+      turns.following.goOn(((Action.StartWork) action).name);
+    }
+    inbox.add(() -> obey(action));
+  }
+
   private void obey(Action action) {
     if (action instanceof Action.StartWork) {
       Action.StartWork start = (Action.StartWork) action;
-      turns.start(start.name, start.offset);
+      if (start.former) {
+        turns.goOn(start.name, start.offset);
+      } else {
+        turns.start(start.name, start.offset);
+      }
+    } else if (action instanceof Action.Follow) {
+      turns.following.follow();
+    } else if (action instanceof Action.Freeze) {
+      turns.following.freeze(((Action.Freeze) action).epoch);
+    } else if (action instanceof Action.StopFollowing) {
+      turns.following.stop(false);
     } else if (action instanceof Action.StopWork) {
       turns.stop(((Action.StopWork) action).name, false);
     } else if (action instanceof Action.Abandon) {
@@ -214,12 +236,15 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
     } else if (action instanceof Action.StopAll) {
       Action.StopAll stop = (Action.StopAll) action;
       boolean isKept = options.keeps && stop.reason.equals("lease_ended") && !closing;
+      if (isKept) {
+        turns.keepAll(stop.work);
+        return;
+      }
       for (WorkName name : stop.work) {
-        if (isKept) {
-          turns.keep(name);
-        } else {
-          turns.stop(name, true);
-        }
+        turns.stop(name, true);
+      }
+      if (options.standsBy) {
+        turns.following.stop(true);
       }
     }
   }

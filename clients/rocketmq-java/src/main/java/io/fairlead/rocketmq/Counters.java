@@ -35,7 +35,13 @@ public final class Counters {
     /** A reset to an older offset was refused. */
     REFUSED_RESETS,
     /** RocketMQ fed a queue that is not the member's. */
-    SWEPT
+    SWEPT,
+    /** A queue was named in the answer to a freeze. */
+    FROZEN,
+    /** A frozen queue was granted, and went on in place. */
+    TAKEN_OVER,
+    /** A queue went back to RocketMQ's strategy, and went on in place. */
+    GIVEN_BACK
   }
 
   private final Map<Thing, AtomicLong> counts = new EnumMap<>(Thing.class);

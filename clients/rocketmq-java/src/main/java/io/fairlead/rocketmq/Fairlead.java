@@ -2,6 +2,7 @@ package io.fairlead.rocketmq;
 
 import io.fairlead.client.SettingsException;
 import java.util.function.Consumer;
+import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.MessageListener;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
@@ -21,10 +22,15 @@ public final class Fairlead {
     RocketMQ rocketmq = new RocketMQ(consumer);
     rocketmq.check();
     // What cannot work is refused here, and not by a thread that nobody listens to.
-    options.member().group(consumer.getConsumerGroup()).topics("any").build();
+    AllocateMessageQueueStrategy former = rocketmq.strategy();
+    options
+        .member("unknown@yet", former.getName())
+        .group(consumer.getConsumerGroup())
+        .topics("any")
+        .build();
     MessageListener listener = consumer.getMessageListener();
     Counters counters = new Counters();
-    HeldQueues held = new HeldQueues();
+    HeldQueues held = new HeldQueues(options.standsBy ? former : null);
     GatedListeners gates = new GatedListeners(held, rocketmq, counters);
     Consumer<HeldQueue> drain = work -> {};
     if (listener instanceof MessageListenerConcurrently) {
@@ -39,7 +45,7 @@ public final class Fairlead {
     GrantedOffsets offsets = new GrantedOffsets(held, rocketmq::brokerOffsets, counters);
     consumer.setAllocateMessageQueueStrategy(held);
     consumer.setOffsetStore(offsets);
-    Attached attached = new Attached(consumer, options, rocketmq, held, offsets, counters, drain);
+    Attached attached = new Attached(consumer, options, rocketmq, held, offsets, counters, drain, former.getName());
     attached.begin();
     return attached;
   }

@@ -1,5 +1,6 @@
 package io.fairlead.rocketmq;
 
+import io.fairlead.client.session.Epoch;
 import io.fairlead.client.session.WorkName;
 import io.fairlead.rocketmq.gate.QueueGate;
 import java.util.ArrayList;
@@ -13,7 +14,7 @@ import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
 
 /** One queue under one epoch: the gate, and the process queue that feeds it. */
 final class HeldQueue {
-  final WorkName name;
+  volatile WorkName name;
   final MessageQueue queue;
   final QueueGate gate;
   final ProcessQueue messages = new FetchedMessages();
@@ -42,6 +43,7 @@ final class HeldQueue {
   long reported;
   HeldQueue former;
   private boolean told;
+  private Epoch toldEpoch;
   private long seen;
 
   HeldQueue(
@@ -60,11 +62,22 @@ final class HeldQueue {
     seen = offset;
   }
 
-  /** The observer hears, once, that the work begins. */
+  /** Goes on under another name; the observer hears of names that an engine gave. */
+  void rename(WorkName other) {
+    tellStopped();
+    name = other;
+  }
+
+  private boolean isGranted() {
+    return !name.epoch.equals(Following.NOBODY);
+  }
+
+  /** The observer hears, once, that the work begins under this name. */
   void tellStarted() {
-    if (!told) {
+    if (!told && isGranted()) {
       told = true;
-      observer.started(queue, name.epoch, gate.position());
+      toldEpoch = name.epoch;
+      observer.started(queue, toldEpoch, gate.position());
     }
   }
 
@@ -72,13 +85,14 @@ final class HeldQueue {
   void tellStopped() {
     if (told) {
       told = false;
-      observer.stopped(queue, name.epoch, gate.position());
+      observer.stopped(queue, toldEpoch, gate.position());
     }
   }
 
   /** The work goes on as another one of the same epoch, from an offset on. */
   void goOn(HeldQueue as, long offset) {
     as.told = told;
+    as.toldEpoch = toldEpoch;
     told = false;
     if (offset > gate.position()) {
       observer.passed(queue, name.epoch, gate.position(), offset, "moved");

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.common.message.MessageQueue;
 
@@ -15,7 +17,23 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * rebalance of RocketMQ finds nothing to change.
  */
 final class HeldQueues implements AllocateMessageQueueStrategy {
+  private static final Logger LOG = Logger.getLogger("io.fairlead.rocketmq");
+
   private final ConcurrentMap<MessageQueue, HeldQueue> works = new ConcurrentHashMap<>();
+  private final ConcurrentMap<String, Collection<MessageQueue>> wanted = new ConcurrentHashMap<>();
+  private final AllocateMessageQueueStrategy former;
+
+  /** Takes RocketMQ's former strategy; null if the member does not stand by. */
+  HeldQueues(AllocateMessageQueueStrategy former) {
+    this.former = former;
+  }
+
+  /** Returns what the former strategy would have the client read. */
+  Set<MessageQueue> wanted() {
+    Set<MessageQueue> result = new HashSet<>();
+    wanted.values().forEach(result::addAll);
+    return result;
+  }
 
   void put(HeldQueue work) {
     works.put(work.queue, work);
@@ -47,9 +65,20 @@ final class HeldQueues implements AllocateMessageQueueStrategy {
   @Override
   public List<MessageQueue> allocate(
       String group, String clientId, List<MessageQueue> queues, List<String> clients) {
-    return queues.isEmpty()
-        ? new ArrayList<>()
-        : new ArrayList<>(of(queues.get(0).getTopic()));
+    if (queues.isEmpty()) {
+      return new ArrayList<>();
+    }
+    String topic = queues.get(0).getTopic();
+    if (former != null) {
+      try {
+        List<MessageQueue> share = former.allocate(group, clientId, queues, clients);
+        wanted.put(topic, share == null ? new ArrayList<>() : new ArrayList<>(share));
+      } catch (RuntimeException error) {
+        // As RocketMQ itself: what it said before counts.
+        LOG.log(Level.WARNING, former.getName() + " failed for " + topic, error);
+      }
+    }
+    return new ArrayList<>(of(topic));
   }
 
   @Override

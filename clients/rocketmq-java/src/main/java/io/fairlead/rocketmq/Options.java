@@ -13,6 +13,7 @@ public final class Options {
   String clientId;
   QueueObserver observer = new QueueObserver() {};
   boolean keeps;
+  boolean standsBy;
   private final List<Consumer<MemberSettings.Builder>> words = new ArrayList<>();
 
   private Options() {}
@@ -54,6 +55,15 @@ public final class Options {
     return this;
   }
 
+  /**
+   * Lets the consumer stand by: it follows the strategy that it has had until the whole group is
+   * attached. Then the group is taken over, and nobody stops.
+   */
+  public Options standby() {
+    standsBy = true;
+    return this;
+  }
+
   /** Sets how much the client can do, beside others. */
   public Options capacity(int weight) {
     return with(member -> member.capacity(weight));
@@ -79,10 +89,13 @@ public final class Options {
     return with(member -> member.ssl(context));
   }
 
-  /** Returns a builder to which all of it was said. */
-  MemberSettings.Builder member() {
-    MemberSettings.Builder member = MemberSettings.builder();
+  /** Returns a builder to which all of it was said, and where the member reads. */
+  MemberSettings.Builder member(String clientId, String strategy) {
+    MemberSettings.Builder member = MemberSettings.builder().dataPlane("rocketmq", clientId);
     words.forEach(word -> word.accept(member));
+    if (standsBy) {
+      member.standby(strategy);
+    }
     return member;
   }
 

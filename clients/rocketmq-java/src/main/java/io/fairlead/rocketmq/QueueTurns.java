@@ -1,11 +1,14 @@
 package io.fairlead.rocketmq;
 
 import io.fairlead.client.GatewayMember;
+import io.fairlead.client.session.Epoch;
 import io.fairlead.client.session.ThinState;
 import io.fairlead.client.session.WorkName;
 import io.fairlead.rocketmq.Counters.Thing;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -32,6 +35,7 @@ final class QueueTurns {
   private final Options options;
   private final boolean ordered;
   private final Errands errands;
+  final Following following;
   private final Set<String> changedTopics = new HashSet<>();
   private GatewayMember member;
 
@@ -52,10 +56,12 @@ final class QueueTurns {
     this.options = options;
     ordered = rocketmq.ordered();
     errands = new Errands(this::wake);
+    following = new Following(rocketmq, held, counters, this, errands);
   }
 
   void begin(GatewayMember gateway) {
     member = gateway;
+    following.begin(gateway);
   }
 
   /** Ends what is done by others; nothing of it is awaited. */
@@ -78,28 +84,46 @@ final class QueueTurns {
     adopt(work);
   }
 
+  /** A queue that the member holds frozen is granted; {@code offset} counts if it is gone. */
+  void goOn(WorkName name, long offset) {
+    for (HeldQueue work : held.all()) {
+      if (work.name.equals(name)) {
+        counters.add(Thing.TAKEN_OVER);
+        LOG.info("go on with " + name + " at " + work.gate.position());
+        work.tellStarted();
+        return;
+      }
+    }
+    start(name, offset);
+  }
+
   private HeldQueue held(WorkName name, long offset) {
-    HeldQueue work = new HeldQueue(name, offset, this::mayWork, this::wake, options.observer);
-    return work;
+    return new HeldQueue(name, offset, this::mayWork, this::wake, options.observer);
   }
 
   private boolean mayWork(HeldQueue work) {
-    return work.kept || work.name.epoch.equals(member.works(work.name.queue));
+    if (work.kept) {
+      return true;
+    }
+    // A grant may come between two looks; then both have changed, and the third look sees that.
+    for (int look = 0; look < 3; look++) {
+      WorkName name = work.name;
+      Epoch epoch = member.works(name.queue);
+      if (name.epoch.equals(epoch) || options.standsBy && member.follows()) {
+        return true;
+      }
+      if (name.equals(work.name) && Objects.equals(epoch, member.works(name.queue))) {
+        return false;
+      }
+    }
+    return false;
   }
 
   /** Closes the gate of a work; {@code lost}: it is somebody else's already, or soon. */
   void stop(WorkName name, boolean lost) {
     for (HeldQueue work : held.all()) {
       if (work.name.equals(name) && !work.kept) {
-        if (lost) {
-          work.gate.abandon();
-          counters.add(Thing.LOST);
-          LOG.warning(name + " is lost, with " + work.gate.inside() + " calls under way");
-        }
-        work.gate.close();
-        work.stopping = true;
-        work.lost |= lost;
-        release(work, true);
+        stop(work, lost);
         return;
       }
     }
@@ -107,16 +131,29 @@ final class QueueTurns {
     member.stopped(name, null, null);
   }
 
-  /** The lease is over without a word of a gateway: the queue stays all the same. */
-  void keep(WorkName name) {
+  void stop(HeldQueue work, boolean lost) {
+    if (lost && !work.lost) {
+      work.gate.abandon();
+      counters.add(Thing.LOST);
+      LOG.warning(work.name + " is lost, with " + work.gate.inside() + " calls under way");
+    }
+    work.gate.close();
+    work.stopping = true;
+    work.lost |= lost;
+    release(work, true);
+  }
+
+  /** The lease is over without a word of a gateway: the queues stay all the same. */
+  void keepAll(Collection<WorkName> names) {
     for (HeldQueue work : held.all()) {
-      if (work.name.equals(name) && !work.stopping) {
+      if (!work.stopping && !work.kept) {
         work.kept = true;
         counters.add(Thing.KEPT);
-        LOG.warning(name + " is kept without a lease; another member may read it as well");
+        LOG.warning(work.name + " is kept without a lease; another member may read it as well");
       }
     }
-    member.stopped(name, null, null);
+    names.forEach(name -> member.stopped(name, null, null));
+    member.unfollowed();
   }
 
   /** Looks at each queue once. */
@@ -144,6 +181,9 @@ final class QueueTurns {
       report(work);
     }
     sweep();
+    if (options.standsBy) {
+      following.take(running);
+    }
     if (running && !changedTopics.isEmpty()) {
       Set<String> topics = new HashSet<>(changedTopics);
       changedTopics.clear();
@@ -153,7 +193,7 @@ final class QueueTurns {
 
   private void report(HeldQueue work) {
     long position = work.gate.position();
-    if (position != work.reported && !work.kept) {
+    if (position != work.reported && !work.kept && !work.name.epoch.equals(Following.NOBODY)) {
       work.reported = position;
       member.progressed(work.name, position, null);
     }
@@ -299,7 +339,7 @@ final class QueueTurns {
     }
   }
 
-  private static long nowMs() {
+  static long nowMs() {
     return System.nanoTime() / 1_000_000;
   }
 }

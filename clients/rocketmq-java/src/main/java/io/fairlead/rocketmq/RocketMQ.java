@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentMap;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.store.OffsetStore;
@@ -94,6 +95,11 @@ final class RocketMQ {
     return client.getmQClientFactory().getClientId();
   }
 
+  /** Returns the strategy that the application has chosen. */
+  AllocateMessageQueueStrategy strategy() {
+    return consumer.getAllocateMessageQueueStrategy();
+  }
+
   boolean ordered() {
     return client.getMessageListenerInner() instanceof MessageListenerOrderly;
   }
@@ -140,6 +146,11 @@ final class RocketMQ {
 
   void unlock(MessageQueue queue) {
     rebalance().unlock(queue, false);
+  }
+
+  /** Returns where RocketMQ would begin to read a queue; less than 0 if it cannot tell now. */
+  long start(MessageQueue queue) {
+    return rebalance().computePullFromWhere(queue);
   }
 
   /** Returns the next offset to be written; the greatest number if no broker says it. */

@@ -96,6 +96,9 @@ public final class ConsumerProbe {
               .clientId(flags.get("client-id"))
               .onOutage(flags.getOrDefault("on-outage", "stop"))
               .observer(journal.observer());
+      if (Boolean.parseBoolean(flags.get("standby"))) {
+        options.standby();
+      }
       if (flags.containsKey("token-file")) {
         options.tokenFile(Paths.get(flags.get("token-file")));
       }

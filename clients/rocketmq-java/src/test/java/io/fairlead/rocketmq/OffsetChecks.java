@@ -22,7 +22,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
 final class OffsetChecks {
   private static final MessageQueue QUEUE = new MessageQueue("orders", "broker-a", 3);
 
-  private final HeldQueues held = new HeldQueues();
+  private final HeldQueues held = new HeldQueues(null);
   private final Broker broker = new Broker();
   private final Counters counters = new Counters();
   private final GrantedOffsets offsets = new GrantedOffsets(held, () -> broker, counters);

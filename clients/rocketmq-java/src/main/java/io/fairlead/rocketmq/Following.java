@@ -1,0 +1,163 @@
+package io.fairlead.rocketmq;
+
+import io.fairlead.client.GatewayMember;
+import io.fairlead.client.session.Epoch;
+import io.fairlead.client.session.QueueName;
+import io.fairlead.client.session.Standing;
+import io.fairlead.client.session.WorkName;
+import io.fairlead.rocketmq.Counters.Thing;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.logging.Logger;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * What a member that stands by does while RocketMQ's former strategy decides, or nobody. It adopts
+ * what that strategy gives it through gates of its own, so a take-over needs nothing but new names.
+ * One thread calls it, but for {@link #goOn}.
+ */
+final class Following {
+  private static final Logger LOG = Logger.getLogger("io.fairlead.rocketmq");
+  private static final long RETRY_MS = 500;
+  /** Names what is held by following: no engine has granted it. */
+  static final Epoch NOBODY = new Epoch(0, 0);
+
+  private final RocketMQ rocketmq;
+  private final HeldQueues held;
+  private final Counters counters;
+  private final QueueTurns turns;
+  private final Errands errands;
+  private final Map<MessageQueue, Long> nextTryMs = new HashMap<>();
+  private final Map<MessageQueue, Long> starts = new ConcurrentHashMap<>();
+  private final Set<MessageQueue> asked = ConcurrentHashMap.newKeySet();
+  private GatewayMember member;
+  private Epoch unanswered;
+  private boolean stops;
+
+  Following(
+      RocketMQ rocketmq, HeldQueues held, Counters counters, QueueTurns turns, Errands errands) {
+    this.rocketmq = rocketmq;
+    this.held = held;
+    this.counters = counters;
+    this.turns = turns;
+    this.errands = errands;
+  }
+
+  void begin(GatewayMember gateway) {
+    member = gateway;
+  }
+
+  /** Keeps what is held; from now on RocketMQ's former strategy decides. */
+  void follow() {
+    unanswered = null;
+    for (HeldQueue work : held.all()) {
+      if (!work.name.epoch.equals(NOBODY)) {
+        counters.add(Thing.GIVEN_BACK);
+        work.rename(new WorkName(work.name.queue, NOBODY));
+      }
+    }
+    LOG.info("RocketMQ's former strategy decides");
+  }
+
+  /** Takes and drops nothing from now on, and answers once nothing is on its way. */
+  void freeze(Epoch epoch) {
+    unanswered = epoch;
+    LOG.info("freeze " + epoch + ": nothing is taken and nothing is given up");
+  }
+
+  /** Stops all that is held without a grant, and says so at its end. */
+  void stop(boolean lost) {
+    unanswered = null;
+    stops = true;
+    for (HeldQueue work : held.all()) {
+      turns.stop(work, lost);
+    }
+  }
+
+  /** The member holds the queue, frozen, and it is granted: it goes on in place. */
+  boolean goOn(WorkName name) {
+    MessageQueue queue = new MessageQueue(name.queue.topic, name.queue.brokerName, name.queue.id);
+    HeldQueue work = held.at(queue);
+    if (work == null || work.stopping) {
+      return false;
+    }
+    work.name = name;
+    return true;
+  }
+
+  /** Looks once. */
+  void take(boolean running) {
+    if (stops && held.all().isEmpty()) {
+      stops = false;
+      member.unfollowed();
+    }
+    Standing standing = member.standing();
+    if (standing == Standing.FOLLOW && running && !stops) {
+      obeyStrategy();
+    } else {
+      starts.clear();
+    }
+    if (standing == Standing.FREEZE && unanswered != null) {
+      answer();
+    }
+  }
+
+  private void obeyStrategy() {
+    Set<MessageQueue> wanted = held.wanted();
+    for (HeldQueue work : held.all()) {
+      if (!wanted.contains(work.queue) && !work.stopping) {
+        turns.stop(work, false);
+      }
+    }
+    for (MessageQueue queue : wanted) {
+      Long start = starts.remove(queue);
+      if (held.at(queue) != null) {
+        continue;
+      }
+      if (start != null) {
+        QueueName name = new QueueName(queue.getTopic(), queue.getBrokerName(), queue.getQueueId());
+        turns.start(new WorkName(name, NOBODY), start);
+      } else if (QueueTurns.nowMs() >= nextTryMs.getOrDefault(queue, 0L) && asked.add(queue)) {
+        nextTryMs.put(queue, QueueTurns.nowMs() + RETRY_MS);
+        errands.run(() -> ask(queue));
+      }
+    }
+  }
+
+  private void ask(MessageQueue queue) {
+    try {
+      long start = rocketmq.start(queue);
+      if (start >= 0) {
+        starts.put(queue, start);
+      }
+    } finally {
+      asked.remove(queue);
+    }
+  }
+
+  private void answer() {
+    boolean isQuiet = true;
+    for (HeldQueue work : held.all()) {
+      if (!work.adopted && !work.takenAway && !work.stopping) {
+        // It waits for its lock: somebody else has it.
+        turns.stop(work, false);
+      }
+      isQuiet &= !work.stopping;
+    }
+    if (!isQuiet) {
+      return;
+    }
+    Map<QueueName, Long> frozen = new HashMap<>();
+    for (HeldQueue work : new HashSet<>(held.all())) {
+      work.rename(new WorkName(work.name.queue, unanswered));
+      frozen.put(work.name.queue, work.gate.position());
+      counters.add(Thing.FROZEN);
+    }
+    LOG.info("frozen " + unanswered + ": " + frozen);
+    member.frozen(unanswered, frozen);
+    unanswered = null;
+  }
+}
