@@ -94,8 +94,7 @@ class OneMemberGroup:
         with self._news:
             self._told = {}
             self._numbers += 100
-        self.give(*partitions)
-        with self._news:
+            self.give(*partitions)
             self._wishes.starts = [{**each, "former": True} for each in self._wishes.starts]
 
     def be_silent(self, *, silent: bool = True) -> None:

@@ -12,15 +12,15 @@ from fairlead_client.produce.send_error import SendingError
 from fairlead_proof.local.child import Killing
 from typer.testing import CliRunner
 
+from fairlead.bridges.rocketmq.bridge import RocketMQBridge, RocketMQBridgeTimes
 from fairlead.cli.main import app
 from fairlead.verify.journal import read_journals
 from tests.kit.awaiting import LONGEST_SECONDS, await_seen, ended
+from tests.kit.bridge import running
 from tests.kit.gateway_server import gateway_serving
-from tests.kit.kafka_log import Log
 from tests.kit.live_system import live_system
 from tests.kit.rocketmq_topic import RocketMQTopic
 from tests.rocketmq_java.consumer import JavaConsumer, java_consumer
-from tests.rocketmq_java.route_writer import route_writer
 from tools.rocketmq_java import RocketMQJava
 
 if TYPE_CHECKING:
@@ -47,12 +47,18 @@ class Engine(NamedTuple):
 def engine(
     spark: "SparkSession", bootstrap: str, cluster: "EmbeddedRocketMQ", folder: Path
 ) -> Iterator[Engine]:
-    """Run the job, a gateway, and who tells them of RocketMQ's topics."""
+    """Run the job, a gateway, and the bridge of RocketMQ."""
     with ExitStack() as stack:
         system = stack.enter_context(live_system(spark, bootstrap, folder, bridged=False))
         kafka = system.settings.kafka
-        log = stack.enter_context(Log(kafka))
-        stack.enter_context(route_writer(cluster.namesrv, log))
+        bridge = RocketMQBridge(
+            control_bootstrap=kafka.bootstrap,
+            namesrv=cluster.namesrv,
+            cluster_name=None,
+            prefix=kafka.topic_prefix,
+            times=RocketMQBridgeTimes(poll_ms=500),
+        )
+        stack.enter_context(running(bridge))
         times = {"gateway__lease_ms": LEASE_MS, "gateway__poll_ms": LEASE_MS // 4}
         gateway = stack.enter_context(gateway_serving(kafka.bootstrap, kafka.topic_prefix, **times))
         yield Engine(kafka.bootstrap, kafka.topic_prefix, gateway, cluster)

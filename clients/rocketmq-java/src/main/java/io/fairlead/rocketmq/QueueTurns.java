@@ -268,6 +268,8 @@ final class QueueTurns {
     end(work);
     HeldQueue again = held(work.name, from);
     again.locked = work.locked;
+    // The gateway hears of the other position by the next look.
+    again.reported = work.reported;
     held.put(again);
     work.goOn(again, from);
     LOG.warning(work.name + " goes on at " + from + " instead of " + position);
