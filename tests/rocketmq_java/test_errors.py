@@ -158,8 +158,8 @@ def _reset(cluster: "EmbeddedRocketMQ", brokers: Brokers, world: Moves, timestam
 
 def test_a_lost_lease_stops_the_work(rocketmq: "EmbeddedRocketMQ", tmp_path: Path) -> None:
     """A gateway that is silent: nothing begins behind the lease; then the member joins again."""
-    with _moves(rocketmq, tmp_path, lease_ms=3_000) as world:
-        world.write(1, 2_000)
+    with _moves(rocketmq, tmp_path, lease_ms=3_000, threads=1) as world:
+        world.write(1, 1_000)
         member = world.member("a")
         member.group.give(0)
         await_seen(lambda: len(world.journal().calls) > 5, what="work")
@@ -179,8 +179,8 @@ def test_a_lost_lease_stops_the_work(rocketmq: "EmbeddedRocketMQ", tmp_path: Pat
 
 def test_who_prefers_repeats_keeps_its_queues(rocketmq: "EmbeddedRocketMQ", tmp_path: Path) -> None:
     """With onOutage keep the work goes on without a lease, until a gateway answers again."""
-    with _moves(rocketmq, tmp_path, lease_ms=3_000, on_outage="keep") as world:
-        world.write(1, 3_000)
+    with _moves(rocketmq, tmp_path, lease_ms=3_000, threads=1, on_outage="keep") as world:
+        world.write(1, 1_000)
         member = world.member("a")
         member.group.give(0)
         await_seen(lambda: len(world.journal().calls) > 5, what="work")
@@ -202,7 +202,7 @@ def test_the_lock_of_a_killed_owner_is_awaited(
 ) -> None:
     """A broker keeps the lock of a dead ordered owner for 60 s; the next one says that it waits."""
     with _moves(rocketmq, tmp_path, ordered=True) as world:
-        world.write(1, 2_000)
+        world.write(1, 1_000)
         killed, after = world.member("a"), world.member("b")
         killed.group.give(0)
         await_seen(lambda: len(world.journal().calls) > 5, what="work")

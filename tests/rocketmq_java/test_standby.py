@@ -51,7 +51,7 @@ def test_a_group_is_taken_over_and_given_back_in_place(
     java = built_rocketmq_java(jars)
     flags = {"ordered": ordered, "standby": True, "work_ms": 50, "threads": 4}
     with moves(java, rocketmq.namesrv, tmp_path, **flags) as world:
-        world.write(QUEUES, 8_000)
+        world.write(QUEUES, 6_000)
         here, there = world.member("a"), world.member("b")
         assert here.group.joined["standby"] == {"follows": "AVG"}
         assert here.group.joined["data_plane"]["kind"] == "rocketmq"
