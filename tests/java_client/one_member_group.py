@@ -152,7 +152,11 @@ class OneMemberGroup:
         self.standing = asked.body.get("standby", "")
         if "frozen" in asked.body:
             queues = asked.body["frozen"]["queues"]
-            named = {each["queue"][2]: each["position"] for each in queues}
+            named = {
+                each["queue"][2]: each["position"]
+                for each in queues
+                if each["queue"][0] == self._topic
+            }
             self.frozen = asked.body["frozen"]["epoch"], named
         for work in asked.body["stopped"]:
             partition = work["queue"][2]

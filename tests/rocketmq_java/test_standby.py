@@ -37,6 +37,14 @@ def _await_work(world: Moves, more: int = 40) -> None:
     )
 
 
+def _await_begun(world: Moves, queue: int, offset: int, by: Member) -> None:
+    await_seen(
+        lambda: {call.owner for call in world.journal().calls if call.message == (queue, offset)},
+        lambda owners: owners == {by.name},
+        what=f"message {offset} of queue {queue} at {by.name}",
+    )
+
+
 def _epochs(member: Member, kind: str) -> list[Any]:
     lines = map(json.loads, member.process.journal.read_text(encoding="utf-8").splitlines())
     return [line["epoch"] for line in lines if line["kind"] == kind]
@@ -81,11 +89,9 @@ def test_a_group_is_taken_over_and_given_back_in_place(
         )
         _await_work(world)
         moved = next(iter(frozen[0]))
-        world.move(moved, here, there)
-        _await_work(world)
-        assert _owners(world)[moved] == {"b"}
-        world.move(moved, there, here)
-        _await_work(world)
+        for source, target in ((here, there), (there, here)):
+            offset = world.move(moved, source, target)
+            _await_begun(world, moved, offset, target)
         for each in (here, there):
             each.group.stand("follow")
         await_seen(
