@@ -1,4 +1,4 @@
-"""A group of RocketMQ's own consumers is taken over and given back; nobody stops meanwhile."""
+"""A group of RocketMQ's own consumers is taken over and given back in place (ADR 0253)."""
 
 import json
 from pathlib import Path

@@ -17,7 +17,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
 /**
  * What a member that stands by does while RocketMQ's former strategy decides, or nobody. It adopts
  * what that strategy gives it through gates of its own, so a take-over needs nothing but new names.
- * One thread calls it, but for {@link #goOn} (ADR 0253).
+ * One thread calls it, but for {@link #goOn}.
  */
 final class Following {
   private static final Logger LOG = Logger.getLogger("io.fairlead.rocketmq");
