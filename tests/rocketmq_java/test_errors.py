@@ -114,7 +114,7 @@ def test_what_fails_is_sent_back_once(
 def test_an_offset_that_the_broker_does_not_have_is_put_right(
     rocketmq: "EmbeddedRocketMQ", tmp_path: Path
 ) -> None:
-    """The queue goes on where the broker ends, and that is told."""
+    """The queue goes on where the broker ends, and the gateway hears of it."""
     with _moves(rocketmq, tmp_path) as world:
         world.write(1, 10)
         member = world.member("a")
