@@ -1,6 +1,7 @@
 """RocketMQ's own consumers in a JVM of their own, led by a test."""
 
 import contextlib
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,14 @@ class JavaConsumers:
     def stop(self, name: str) -> None:
         """Shut a consumer down and wait until that is done."""
         self._ask(f"stop {name}")
+
+    def freeze(self) -> None:
+        """Stop the process as a long pause does: its connections stay."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        self._process.send_signal(signal.SIGCONT)
 
     def _ask(self, line: str) -> None:
         assert self._process.stdin is not None

@@ -1,14 +1,11 @@
 """What a look asks, of a cluster that a test leads by hand."""
 
 import ssl
-import threading
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from fairlead_client.remoting.acl_signature import Credentials
-from fairlead_client.remoting.codes import RequestCode, ResponseCode
-from fairlead_client.remoting.command import Command
+from fairlead_client.remoting.codes import RequestCode
 from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
@@ -22,78 +19,13 @@ from fairlead.native.rocketmq_groups import RocketmqGroups
 from fairlead.rocketmq.name_servers import NameServers
 from fairlead.settings import load_settings
 from tests.access.certificates import Authority
-from tests.kit.remoting_server import response, serving
+from tests.kit.remoting_server import serving
+from tests.native.scripted_cluster import CLIENTS, ScriptedCluster
 
-_KEY = '{"brokerName":"broker-a","queueId":%d,"topic":"orders"}'
 _NOWHERE = "127.0.0.1:1"
-_CLIENTS = ("answers", "frozen", "silent", "unknown")
 
 
-@dataclass
-class _Cluster:
-    """A name server and a broker in one: four consumers, a queue that was never committed."""
-
-    address: str = ""
-    asked: list[int] = field(default_factory=list)
-    guard: threading.Lock = field(default_factory=threading.Lock)
-    login: Credentials | None = None
-    other_broker: str = ""
-
-    def serve(self, asked: Command) -> list[Command]:
-        with self.guard:
-            self.asked.append(asked.code)
-        if self.login is not None and self.login.signed(asked).fields != asked.fields:
-            return [response(asked, code=ResponseCode.SYSTEM_ERROR, remark="no such login")]
-        match asked.code:
-            case RequestCode.GET_BROKER_CLUSTER_INFO:
-                brokers = {"broker-a": self.address, "broker-b": self.other_broker}
-                listed = ",".join(
-                    f'"{name}":{{"brokerAddrs":{{0:"{at}"}}}}' for name, at in brokers.items() if at
-                )
-                body = (
-                    f'{{"brokerAddrTable":{{{listed}}},'
-                    '"clusterAddrTable":{"main":["broker-a","broker-b"]}}'
-                )
-            case RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG:
-                body = '{"subscriptionGroupTable":{"g":{},"CID_RMQ_SYS_TRANS":{}}}'
-            case RequestCode.GET_CONSUMER_CONNECTION_LIST:
-                listed = ",".join(
-                    f'{{"clientId":"{each}","clientAddr":"h:{number}"}}'
-                    for number, each in enumerate(_CLIENTS)
-                )
-                body = (
-                    f'{{"connectionSet":[{listed}],"messageModel":"CLUSTERING",'
-                    '"subscriptionTable":{"orders":{"topic":"orders","subString":"*"}}}'
-                )
-            case RequestCode.GET_ROUTEINFO_BY_TOPIC:
-                body = (
-                    '{"queueDatas":[{"brokerName":"broker-a","readQueueNums":2,"perm":4}],'
-                    '"brokerDatas":[]}'
-                )
-            case RequestCode.GET_CONSUME_STATS:
-                entry = '{"brokerOffset":9,"consumerOffset":0}'
-                body = f'{{"offsetTable":{{{_KEY % 0}:{entry},{_KEY % 1}:{entry}}}}}'
-            case RequestCode.GET_ALL_CONSUMER_OFFSET:
-                body = '{"offsetTable":{"orders@g":{1:0}}}'
-            case RequestCode.GET_CONSUMER_RUNNING_INFO:
-                return self._running_info(asked)
-            case _:
-                return [response(asked, code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED)]
-        return [response(asked, body.encode())]
-
-    def _running_info(self, asked: Command) -> list[Command]:
-        match asked.fields["clientId"]:
-            case "answers":
-                table = f'{{"mqTable":{{{_KEY % 0}:{{"droped":true}},{_KEY % 1}:{{}}}}}}'
-                return [response(asked, table.encode())]
-            case "frozen":
-                return [response(asked, code=ResponseCode.CONSUME_MSG_TIMEOUT)]
-            case "silent":
-                return []
-        return [response(asked, code=ResponseCode.SYSTEM_ERROR, remark="not online")]
-
-
-def _seen(cluster: _Cluster, looks: int = 1, *, sparing: bool = False) -> GroupLook:
+def _seen(cluster: ScriptedCluster, looks: int = 1, *, sparing: bool = False) -> GroupLook:
     with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
         cluster.address = address
         groups = RocketmqGroups(
@@ -110,7 +42,7 @@ def _queue(number: int) -> MessageQueue:
 
 def test_each_trap_is_seen_for_what_it_is() -> None:
     """Dropped queues, offsets that were never committed, and three kinds of silence."""
-    seen = _seen(_Cluster())
+    seen = _seen(ScriptedCluster())
     assert seen.owners() == {_queue(0): (), _queue(1): ("answers",)}
     assert [(each.queue, each.end, each.committed) for each in seen.queues] == [
         (_queue(0), 9, None),
@@ -124,16 +56,16 @@ def test_each_trap_is_seen_for_what_it_is() -> None:
 
 def test_looks_that_follow_each_other_spare_the_members() -> None:
     """After two equal answers a member is left alone for half a minute."""
-    cluster = _Cluster()
+    cluster = ScriptedCluster()
     seen = _seen(cluster, 5, sparing=True)
-    assert cluster.asked.count(RequestCode.GET_CONSUMER_RUNNING_INFO) == 2 * len(_CLIENTS)
+    assert cluster.asked.count(RequestCode.GET_CONSUMER_RUNNING_INFO) == 2 * len(CLIENTS)
     assert cluster.asked.count(RequestCode.GET_CONSUME_STATS) == 5
     assert seen.owners()[_queue(1)] == ("answers",)
 
 
 def test_a_name_server_that_is_away_is_told_and_not_asked_again() -> None:
     """What the other one says is the whole; only the first question waits for the absent one."""
-    cluster = _Cluster()
+    cluster = ScriptedCluster()
     with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
         cluster.address = address
         servers = NameServers(connections, (_NOWHERE, address))
@@ -146,7 +78,7 @@ def test_a_name_server_that_is_away_is_told_and_not_asked_again() -> None:
 
 def test_a_broker_that_is_away_leaves_a_part_unknown() -> None:
     """The group says so; nobody counts as gone meanwhile, and the other broker's part is there."""
-    cluster = _Cluster(other_broker=_NOWHERE)
+    cluster = ScriptedCluster(other_broker=_NOWHERE)
     with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
         cluster.address = address
         servers = NameServers(connections, (address,))
@@ -160,7 +92,7 @@ def test_a_broker_that_is_away_leaves_a_part_unknown() -> None:
 
 def test_a_look_sends_questions_alone() -> None:
     """It sends no heartbeat, commits nothing, and asks each consumer once."""
-    cluster = _Cluster()
+    cluster = ScriptedCluster()
     _seen(cluster)
     assert set(cluster.asked) == {
         RequestCode.GET_BROKER_CLUSTER_INFO,
@@ -171,7 +103,7 @@ def test_a_look_sends_questions_alone() -> None:
         RequestCode.GET_ALL_CONSUMER_OFFSET,
         RequestCode.GET_CONSUMER_RUNNING_INFO,
     }
-    assert cluster.asked.count(RequestCode.GET_CONSUMER_RUNNING_INFO) == len(_CLIENTS)
+    assert cluster.asked.count(RequestCode.GET_CONSUMER_RUNNING_INFO) == len(CLIENTS)
 
 
 def test_tls_and_a_login_reach_a_cluster_that_asks_for_both(
@@ -184,7 +116,7 @@ def test_tls_and_a_login_reach_a_cluster_that_asks_for_both(
     context.load_cert_chain(pair.certificate, pair.key)
     login = tmp_path / "tools.yml"
     login.write_text("accessKey: fairlead\nsecretKey: '12345678'\n")
-    cluster = _Cluster(login=Credentials("fairlead", "12345678"))
+    cluster = ScriptedCluster(login=Credentials("fairlead", "12345678"))
     with serving(cluster.serve, context) as address:
         cluster.address = address
         asked = ["--namesrv", address, "--tls-ca", str(authority.file), "--client-timeout", "0.3"]
@@ -200,7 +132,7 @@ def test_tls_and_a_login_reach_a_cluster_that_asks_for_both(
             (source,) = native_sources(settings)
             with source.reading() as reader:
                 (seen,) = reader.look(lambda _: True).groups
-        assert len(seen.members) == len(_CLIENTS)
+        assert len(seen.members) == len(CLIENTS)
 
 
 def _ended(capsys: pytest.CaptureFixture[str], words: list[str], code: ExitCode) -> str:
