@@ -151,5 +151,6 @@ def test_watching_tells_who_joined_and_left(rocketmq_4: EmbeddedRocketMQ, tmp_pa
             stop.set()
             watching.join()
     assert [each.partition("@")[2] for each in (*joined.joined, *left.left)] == ["two", "two"]
-    assert _QUEUES in {each.moved for each in seen}
+    # The queue of the retry topic at one of the brokers may move too.
+    assert max(each.moved for each in seen) in (_QUEUES, _QUEUES + 1)
     topic.close()
