@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pytest
 from fairlead_client.model import Queue, Subscription
 from fairlead_client.produce.outgoing import OutgoingMessage
 from fairlead_client.produce.target import Target
@@ -20,8 +19,6 @@ from fairlead_client.settings.rocketmq_settings import rocketmq_settings
 from tests.kit.awaiting import await_seen
 
 WAIT = 20.0
-LINES = pytest.mark.parametrize("cluster", ["rocketmq", "rocketmq_4"], indirect=True)
-"""Runs a test on both lines of servers, by the fixture `cluster`."""
 
 
 class RocketMQTopic:

@@ -20,10 +20,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.broker)
 
 
+@pytest.fixture(params=["rocketmq", "rocketmq_4"])
+def both_lines(request: pytest.FixtureRequest) -> str:
+    """Run a test on the cluster of each line of servers."""
+    return str(request.param)
+
+
 @pytest.fixture
 def cluster(request: pytest.FixtureRequest) -> Any:
-    """The cluster of the parameter's line; 5.3.3 without one."""
-    return request.getfixturevalue(getattr(request, "param", "rocketmq"))
+    """The cluster of the line that `both_lines` names, if the test asks for it, else 5.3.3."""
+    asked = "both_lines" in request.fixturenames
+    return request.getfixturevalue(request.getfixturevalue("both_lines") if asked else "rocketmq")
 
 
 @pytest.fixture

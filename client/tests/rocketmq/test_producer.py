@@ -11,13 +11,10 @@ import pytest
 from fairlead_client import NoRouteError, OutgoingMessage, Producer, by_hash
 
 from tests.kit.awaiting import await_seen
-from tests.kit.rocketmq_topic import LINES as BOTH_LINES
 from tests.kit.rocketmq_topic import RocketMQTopic
 
 if TYPE_CHECKING:
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ
-
-LINES: pytest.MarkDecorator = BOTH_LINES
 
 WAIT = 60.0
 ATTEMPT_S = 1.0
@@ -32,7 +29,7 @@ def producer(cluster: Any) -> Iterator[Producer]:
         yield one
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_a_message_comes_as_it_was_sent(producer: Producer, topic: RocketMQTopic) -> None:
     """A long body, key, tag and headers are in the broker's message, whose id is the result's."""
     body = bytes(range(256)) * 64
@@ -45,7 +42,7 @@ def test_a_message_comes_as_it_was_sent(producer: Producer, topic: RocketMQTopic
     assert found.properties["colour"] == "blau"
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_messages_of_one_key_stay_in_order(producer: Producer, topic: RocketMQTopic) -> None:
     """A key's messages are in one queue, one after the other."""
     results = {}
@@ -60,7 +57,7 @@ def test_messages_of_one_key_stay_in_order(producer: Producer, topic: RocketMQTo
         assert topic.stored(own[-1].queue, own[-1].offset)[0].value == b"%d" % (35 + order)
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_a_delayed_message(producer: Producer, topic: RocketMQTopic) -> None:
     """It is in its queue about a second after it was sent, not before."""
     begun = monotonic()
@@ -70,7 +67,7 @@ def test_a_delayed_message(producer: Producer, topic: RocketMQTopic) -> None:
     assert found.value == b"late"
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_topics_are_created_if_asked(producer: Producer, cluster: Any) -> None:
     """The broker of the first message creates its topic; without the setting nobody does."""
     name = f"new-{uuid4().hex[:8]}"

@@ -13,10 +13,7 @@ from fairlead_client.rocketmq.stored_message import StoredMessage
 from fairlead_client.session.session import Granted
 from fairlead_client.settings.client_settings import Settings
 
-from tests.kit.rocketmq_topic import LINES as BOTH_LINES
 from tests.kit.rocketmq_topic import RocketMQTopic
-
-LINES: pytest.MarkDecorator = BOTH_LINES
 
 pytestmark = pytest.mark.broker
 WAIT = 30.0
@@ -59,7 +56,7 @@ def _read(source: RocketMQSource, at: dict[Queue, int], ends: dict[Queue, int]) 
     return found
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_all_that_is_sent_is_read_once(topic: RocketMQTopic, source: Sources) -> None:
     """Queues of two brokers come out whole and in order, compressed bodies too."""
     wanted = []
@@ -74,7 +71,7 @@ def test_all_that_is_sent_is_read_once(topic: RocketMQTopic, source: Sources) ->
     assert sorted(found) == sorted(wanted)  # type: ignore[type-var]
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_a_tag_is_filtered_by_the_broker(topic: RocketMQTopic, source: Sources) -> None:
     """Only wanted messages come, and the position passes the others."""
     queue = topic.queues[0]
@@ -99,7 +96,7 @@ def _status(result: PullResult) -> tuple[PullStatus, int]:
     return result.status, result.next_offset
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_a_message_ends_a_long_poll(topic: RocketMQTopic, source: Sources) -> None:
     """A queue at its end is not asked again and again: the next message wakes its pull."""
     queue = topic.queues[-1]
@@ -116,7 +113,7 @@ def test_a_message_ends_a_long_poll(topic: RocketMQTopic, source: Sources) -> No
     assert len(message.message_id) == 32
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_an_offset_outside_is_corrected(topic: RocketMQTopic, source: Sources) -> None:
     """Beyond the end it goes on at the end, or at the engine's own position if it begins there."""
     queue = topic.queues[0]
@@ -172,7 +169,7 @@ def test_a_broker_that_nobody_knows(topic: RocketMQTopic, source: Sources) -> No
     assert len(seen[topic.queues[0]].records) == 1
 
 
-@LINES
+@pytest.mark.usefixtures("both_lines")
 def test_offsets_of_a_group(
     topic: RocketMQTopic, source: Sources, group: Callable[[], str]
 ) -> None:
