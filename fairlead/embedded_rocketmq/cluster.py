@@ -14,7 +14,7 @@ from fairlead.broker.processes import terminate
 from fairlead.embedded_rocketmq.cluster_plan import ClusterPlan, ServerState
 from fairlead.embedded_rocketmq.plan_file import read_plan, write_plan
 from fairlead.embedded_rocketmq.readiness import in_service
-from fairlead.embedded_rocketmq.server import EmbeddedServer, ServerProgram
+from fairlead.embedded_rocketmq.server import EmbeddedServer, ServerExtras, ServerProgram
 from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
 from fairlead.jars import ensure_jars
 from fairlead.jars.manifest import ROCKETMQ_SERVER_SETS
@@ -46,6 +46,7 @@ class EmbeddedRocketMQ:
         cluster_name: str = "main",
         detached: bool = False,
         properties: Mapping[str, str] | None = None,
+        extras: Mapping[str, ServerExtras] | None = None,
         progress: FetchProgress | None = None,
     ) -> None:
         """Describe the cluster; `start` starts it.
@@ -59,6 +60,8 @@ class EmbeddedRocketMQ:
             cluster_name: the brokers' cluster.
             detached: the servers outlive this process, until somebody stops them.
             properties: settings of the brokers that replace or complete the built-in ones.
+            extras: what single servers have, by their names; a broker that is the slave of the
+                other one, with its name and a brokerId above 0, is one too.
             progress: shows a download of the jars.
 
         Raises:
@@ -68,6 +71,7 @@ class EmbeddedRocketMQ:
         self._wanted = ClusterPlan.new(version, brokers, name_servers, cluster_name)
         self._port, self._detached = port, detached
         self._properties = dict(properties or {})
+        self._extras = dict(extras or {})
         self._progress = progress
         self._plan: ClusterPlan | None = None
         self._servers: dict[str, EmbeddedServer] = {}
@@ -218,8 +222,11 @@ class EmbeddedRocketMQ:
     def _start_all(self, program: ServerProgram, plan: ClusterPlan) -> None:
         self._plan, self._servers = plan, {}
         for each in plan.servers:
-            own = self._properties if each.role == "broker" else {}
-            server = EmbeddedServer(program, self.folder / each.name, own)
+            extras = self._extras.get(each.name, ServerExtras())
+            if each.role == "broker":
+                both = {**self._properties, **extras.properties}
+                extras = ServerExtras(both, extras.jvm)
+            server = EmbeddedServer(program, self.folder / each.name, extras)
             server.configure(plan, each)
             self._servers[each.name] = server
         # A broker that starts before the name servers registers at its next turn, 30 s later.

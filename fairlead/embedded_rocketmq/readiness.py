@@ -1,5 +1,7 @@
 """Asks the name servers, through the remoting protocol, which brokers are in service."""
 
+from typing import Any
+
 from fairlead_client.remoting.codes import RequestCode
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connection import Connection, ConnectionSettings
@@ -16,18 +18,22 @@ _SETTINGS = ConnectionSettings(connect_s=2, call_s=5)
 
 def brokers_seen_by(address: str) -> frozenset[str] | None:
     """Return the names of the brokers that are registered at a name server; None: no answer."""
+    table = _broker_table(address)
+    return None if table is None else frozenset(map(str, table))
+
+
+def _broker_table(address: str) -> dict[str, Any] | None:
     try:
         connection = Connection(address, _SETTINGS)
     except RemotingError:
         return None
     try:
         answer = connection.call(Command(RequestCode.GET_BROKER_CLUSTER_INFO))
-        table = read_fastjson(answer.body)["brokerAddrTable"]
+        return dict(read_fastjson(answer.body)["brokerAddrTable"])
     except (RemotingError, DialectError, KeyError, TypeError):
         return None
     finally:
         connection.close()
-    return frozenset(map(str, table))
 
 
 def in_service(plan: ClusterPlan, server: ServerState) -> bool:
@@ -35,7 +41,11 @@ def in_service(plan: ClusterPlan, server: ServerState) -> bool:
     if not server.is_running:
         return False
     if server.role == "name_server":
-        return brokers_seen_by(server.address) is not None
-    seen = [brokers_seen_by(each.address) for each in plan.name_servers if each.is_running]
-    known = bool(seen) and all(each is not None and server.name in each for each in seen)
+        return _broker_table(server.address) is not None
+    seen = [_broker_table(each.address) for each in plan.name_servers if each.is_running]
+    known = bool(seen) and all(server.address in _addresses(each or {}) for each in seen)
     return known and is_listening(server.port)
+
+
+def _addresses(table: dict[str, Any]) -> set[str]:
+    return {str(at) for broker in table.values() for at in broker["brokerAddrs"].values()}

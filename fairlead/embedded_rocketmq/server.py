@@ -1,8 +1,8 @@
 """One process of an embedded RocketMQ: its folder, its configuration, its command line."""
 
 import signal
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +11,7 @@ from fairlead.broker.processes import ChildProcess
 from fairlead.embedded_rocketmq.cluster_plan import ClusterPlan, ServerState
 from fairlead.java import Java
 
-__all__ = ["EmbeddedServer", "ServerProgram"]
+__all__ = ["EmbeddedServer", "ServerExtras", "ServerProgram"]
 
 _JVM_OPTIONS: Final = (
     *("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m"),
@@ -41,6 +41,19 @@ _LOG_TAIL_BYTES: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
+class ServerExtras:
+    """What one server has beside the built-in settings.
+
+    Attributes:
+        properties: settings of its configuration that replace or complete the built-in ones.
+        jvm: more options of its JVM.
+    """
+
+    properties: Mapping[str, str] = field(default_factory=dict)
+    jvm: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ServerProgram:
     """The program that runs a server.
 
@@ -52,10 +65,10 @@ class ServerProgram:
     java: Java
     jars: Path
 
-    def command(self, home: Path, role: str, configuration: Path) -> list[str]:
-        """Return the command line of a server."""
+    def command(self, home: Path, role: str, configuration: Path, more: Sequence[str]) -> list[str]:
+        """Return the command line of a server, with more options of its JVM."""
         own = [f"-Duser.home={home}", f"-Drocketmq.home.dir={home}", f"-Djava.io.tmpdir={home}"]
-        jvm = [str(self.java.executable), *_JVM_OPTIONS, *own, "-cp", f"{self.jars}/*"]
+        jvm = [str(self.java.executable), *_JVM_OPTIONS, *own, *more, "-cp", f"{self.jars}/*"]
         return [*jvm, _MAIN[role], "-c", str(configuration)]
 
 
@@ -65,14 +78,14 @@ class EmbeddedServer:
     Args:
         program: what runs it.
         folder: its folder.
-        properties: settings of its configuration that replace or complete the built-in ones.
+        extras: what it has beside the built-in settings.
     """
 
-    def __init__(self, program: ServerProgram, folder: Path, properties: Mapping[str, str]) -> None:
+    def __init__(self, program: ServerProgram, folder: Path, extras: ServerExtras) -> None:
         self.folder = folder
         self.log_file = folder / "server.log"
         self.child: ChildProcess | None = None
-        self._program, self._properties = program, properties
+        self._program, self._extras = program, extras
         self._configuration = folder / "server.properties"
         self._role = ""
         self._log_begins = 0
@@ -84,14 +97,16 @@ class EmbeddedServer:
         for name in _LOGGING_FILES:
             (logging / name).write_text(_LOGGING, encoding="utf-8")
         self._role = server.role
-        values = _properties(plan, server, self.folder) | dict(self._properties)
+        values = _properties(plan, server, self.folder) | dict(self._extras.properties)
         text = "".join(f"{name}={value}\n" for name, value in sorted(values.items()))
         self._configuration.write_text(text, encoding="utf-8")
 
     def start(self, *, detached: bool) -> ChildProcess:
         """Start its process; it is not in service yet."""
         self._log_begins = self.log_file.stat().st_size if self.log_file.exists() else 0
-        command = self._program.command(self.folder, self._role, self._configuration)
+        command = self._program.command(
+            self.folder, self._role, self._configuration, self._extras.jvm
+        )
         self.child = ChildProcess(command, self.log_file, detached=detached)
         return self.child
 
