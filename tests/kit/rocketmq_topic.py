@@ -1,6 +1,6 @@
 """A topic of a real RocketMQ: created on every broker, and written to queue by queue."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fairlead_client.model import Queue, Subscription
@@ -8,6 +8,7 @@ from fairlead_client.produce.outgoing import OutgoingMessage
 from fairlead_client.produce.target import Target
 from fairlead_client.remoting.codes import RequestCode
 from fairlead_client.remoting.command import Command
+from fairlead_client.remoting.remoting_error import RequestRefusedError
 from fairlead_client.rocketmq.brokers import Brokers
 from fairlead_client.rocketmq.pull_request import pull_command, pulled
 from fairlead_client.rocketmq.queue_offsets import QueueOffsets
@@ -22,14 +23,23 @@ WAIT = 20.0
 
 
 class RocketMQTopic:
-    """A topic with so many queues on each broker."""
+    """A topic with so many queues on each broker, made with these options of `rocketmq=`."""
 
-    def __init__(self, cluster: Any, name: str, queues: int = 2) -> None:
+    def __init__(
+        self,
+        cluster: Any,
+        name: str,
+        queues: int = 2,
+        *,
+        brokers: Sequence[str] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self.name = name
         self.namesrv: str = cluster.namesrv
-        self.brokers = Brokers(rocketmq_settings(cluster.namesrv, {}))
+        self.brokers = Brokers(rocketmq_settings(cluster.namesrv, options or {}))
         self._sender = RocketMQSender(self.brokers, "tests")
-        names = [server for server in cluster.servers if server.startswith("broker")]
+        every = [server for server in cluster.servers if server.startswith("broker")]
+        names = every if brokers is None else brokers
         self.queues = [Queue(name, broker, number) for broker in names for number in range(queues)]
         fields = {
             "topic": name,
@@ -58,12 +68,22 @@ class RocketMQTopic:
             sent.append(self._sender.send(target, message, 3_000).result(WAIT).offset)
         return sent
 
-    def stored(self, queue: Queue, offset: int) -> Sequence[StoredMessage]:
-        """Return messages of a queue from this offset on, as the broker stores them; or none."""
+    def stored(
+        self, queue: Queue, offset: int, address: str | None = None
+    ) -> Sequence[StoredMessage]:
+        """Return messages of a queue from this offset on, as its broker stores them; or none.
+
+        With an address, of this machine of the broker, which may not know the topic yet.
+        """
         subscription = Subscription(self.name)
         command = pull_command("tests", queue, offset, subscription, most=32, suspend_ms=100)
-        address = self.brokers.master(queue.broker_name, self.name)
-        return pulled(address, self.brokers.send(address, command).result(WAIT)).messages
+        if address is None:
+            at = self.brokers.master(queue.broker_name, self.name)
+            return pulled(at, self.brokers.send(at, command).result(WAIT)).messages
+        try:
+            return pulled(address, self.brokers.send(address, command).result(WAIT)).messages
+        except RequestRefusedError:
+            return []
 
     def offsets(self, group: str) -> QueueOffsets:
         """Return the offsets of a group."""

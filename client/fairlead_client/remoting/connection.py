@@ -77,6 +77,7 @@ class Connection:
         self._opaques = itertools.count(1)
         self._waiting: dict[int, Future[Command]] = {}
         self._ended: RemotingError | None = None
+        self._answered = False
         self._thread = threading.Thread(target=self._run, name=f"remoting {address}", daemon=True)
         self._thread.start()
 
@@ -174,7 +175,10 @@ class Connection:
             while data := self._socket.recv(_CHUNK):
                 for command in reader.feed(data):
                     self._take(command)
-            problem: RemotingError = NoConnectionError(self.address, "the server has hung up")
+            said = "the server has hung up"
+            if not self._answered and self._settings.tls is None:
+                said += " without an answer; if it asks for TLS, set tls"
+            problem: RemotingError = NoConnectionError(self.address, said)
         except FrameError as error:
             problem = UnreadableFrameError(self.address, str(error))
         except (OSError, ValueError) as error:
@@ -182,6 +186,7 @@ class Connection:
         self._end(problem)
 
     def _take(self, command: Command) -> None:
+        self._answered = True
         if command.is_response:
             with self._guard:
                 future = self._waiting.pop(command.opaque, None)
@@ -227,6 +232,10 @@ def _connected(address: str, settings: ConnectionSettings) -> Stream:
             else TlsStream(plain, settings.tls, host.strip("[]"))
         )
         plain.settimeout(None)
+    except ssl.SSLCertVerificationError as error:
+        plain.close()
+        problem = f"its certificate is not trusted: {error.verify_message}"
+        raise NoConnectionError(address, f"{problem}; give its CA as tls_ca_file") from None
     except (OSError, ValueError) as error:
         plain.close()
         raise NoConnectionError(address, f"it accepts no connection: {error}") from None

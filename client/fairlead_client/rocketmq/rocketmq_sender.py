@@ -13,7 +13,7 @@ from fairlead_client.produce.sender import Accepted
 from fairlead_client.produce.target import Target
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
-from fairlead_client.remoting.remoting_error import RemotingError
+from fairlead_client.remoting.remoting_error import RemotingError, is_login_refusal, words_of
 from fairlead_client.rocketmq.brokers import Brokers, NoBrokerError
 from fairlead_client.rocketmq.message_body import COMPRESSED, compressed
 from fairlead_client.rocketmq.message_check import properties_of
@@ -118,8 +118,10 @@ class RocketMQSender:
             with suppress(InvalidStateError):  # the producer gave the attempt up
                 ended.set_result(accepted)
             return
-        said = (response.remark or "").strip()
-        _fail(ended, SendingError(fault_of(response.code), f"{response.code}: {said}", broker))
+        fault = fault_of(response.code)
+        if is_login_refusal(response.remark):  # The other brokers would say the same.
+            fault = Fault.REFUSED
+        _fail(ended, SendingError(fault, f"{response.code}: {words_of(response.remark)}", broker))
 
     def _take_back(
         self, sent: "Future[Command]", address: str, topic: str, ended: Future[Accepted]
