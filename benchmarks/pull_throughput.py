@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import orjson
 from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer
+from fairlead_client.model import Queue
 from fairlead_client.transport.partitioner import partition_of
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
@@ -39,6 +40,7 @@ THREADS: Final = 4
 PREFIX: Final = "bench."
 GROUP: Final = "bench"
 TOPIC: Final = "pulled"
+QUEUES: Final = [Queue(TOPIC, "main", number) for number in range(PARTITIONS)]
 WAIT_SECONDS: Final = 120.0
 LEAST: Final = {"in batches": 0.80, "one by one": 0.40}
 """Of the bare consumer's speed, at least."""
@@ -91,7 +93,7 @@ def bare(bootstrap: str, total: int) -> Clock:
 
 
 class Granter:
-    """Grants all partitions to a client, as an engine of one generation would."""
+    """Grants queues to a client, as an engine of one generation would."""
 
     def __init__(self, bootstrap: str) -> None:
         self._bootstrap = bootstrap
@@ -110,18 +112,18 @@ class Granter:
         """Let go of the connection."""
         self._producer.close()
 
-    def grant(self, client_id: str) -> None:
-        """Give a client every partition, from its beginning on."""
+    def grant(self, client_id: str, queues: Sequence[Queue] = QUEUES) -> None:
+        """Give a client these queues, from their beginning on."""
         epoch = [self._generation, 1]
         adds = [
             {
-                "queue": [TOPIC, "main", number],
+                "queue": list(queue),
                 "epoch": epoch,
                 "position": [0, 0],
                 "why": "progress",
                 "after": [],
             }
-            for number in range(PARTITIONS)
+            for queue in queues
         ]
         head = {
             "v": 1,

@@ -19,7 +19,7 @@ from tests.kit.rocketmq_topic import RocketMQTopic
 if TYPE_CHECKING:
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(480)]
 WAIT = 60.0
 COUNT = 100
 
@@ -116,9 +116,10 @@ def test_a_slave_is_read_while_its_master_is_away(replicated: "EmbeddedRocketMQ"
     def committed() -> int | None:
         try:
             reader.commit()
-            return group.committed(queue)
+            found: int | None = group.committed(queue)
         except FairleadClientError:
             return None
+        return found
 
     await_seen(committed, lambda at: at == COUNT, what="a commit at the master")
     topic.send(queue, [b"later"])

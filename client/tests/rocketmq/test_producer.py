@@ -144,6 +144,7 @@ def fragile(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator["Embedde
 
 @pytest.mark.slow
 @pytest.mark.broker
+@pytest.mark.timeout(480)
 def test_a_broker_that_freezes_and_dies(fragile: "EmbeddedRocketMQ") -> None:
     """No message fails: all go to the other broker until this one works again, few after a wait."""
     topic = RocketMQTopic(fragile, "orders")

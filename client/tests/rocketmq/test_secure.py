@@ -27,7 +27,7 @@ from tests.kit.rocketmq_topic import RocketMQTopic
 if TYPE_CHECKING:
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(480)]
 
 ADMIN = {"access_key": "rocketadmin", "secret_key": "secret-of-admin"}
 APPLICATION = {"access_key": "orders-app", "secret_key": "secret-of-orders"}
