@@ -24,7 +24,7 @@ WAIT = 60.0
 COUNT = 100
 
 
-@pytest.fixture(params=["4.9.7", "5.3.3"])
+@pytest.fixture(params=["4.9.7"])
 def replicated(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator["EmbeddedRocketMQ"]:
     """A master and its slave."""
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ, ServerExtras
