@@ -24,14 +24,19 @@ WAIT = 60.0
 COUNT = 100
 
 
-@pytest.fixture(params=["4.9.7"])
+@pytest.fixture(params=["4.9.7", "5.3.3"])
 def replicated(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator["EmbeddedRocketMQ"]:
     """A master and its slave."""
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ, ServerExtras
 
     slave = ServerExtras({"brokerName": "broker-a", "brokerId": "1", "brokerRole": "SLAVE"})
     cluster = EmbeddedRocketMQ(
-        tmp_path, version=request.param, brokers=2, extras={"broker-b": slave}
+        tmp_path,
+        version=request.param,
+        brokers=2,
+        # Without it a slave of 5.x refuses every pull.
+        properties={"slaveReadEnable": "true"},
+        extras={"broker-b": slave},
     )
     cluster.start()
     yield cluster
