@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from fairlead_proof.demo_rocketmq.roll_out import ROLL_OUT_STEPS
 from fairlead_proof.demo_rocketmq.script import STEPS
 
 from fairlead.errors import ExitCode
@@ -69,3 +70,18 @@ def test_the_whole_script_passes(tmp_path: Path, flags: list[str]) -> None:
     for way in ways:
         assert [step["name"] for step in way["steps"]] == list(STEPS)
     assert (ways[0]["begun_again"], ways[0]["beside"], ways[0]["missed"]) == (0, 0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.spark
+@pytest.mark.broker
+@pytest.mark.java
+@pytest.mark.timeout(SECONDS)
+def test_a_group_goes_over_and_returns(tmp_path: Path) -> None:
+    """RocketMQ's rebalance, Fairlead, RocketMQ's again: nothing moves where one gives way."""
+    (way,) = _run(tmp_path, "--way", "roll-out", "--consumers", "3")["ways"]
+    assert [step["name"] for step in way["steps"]] == list(ROLL_OUT_STEPS)
+    moved = {step["name"]: step["moves"] for step in way["steps"]}
+    assert moved["join"] > 0
+    assert moved["take_over"] == moved["let_go"] == 0

@@ -83,6 +83,30 @@ def test_a_frozen_consumer_must_be_succeeded_in_time() -> None:
         assert _outcome(replace(frozen, taken_over_ms=taken_over_ms)).passed is passes
 
 
+def test_a_roll_out_must_be_clean_while_we_vouch_for_it() -> None:
+    """RocketMQ's own steps may repeat; ours may not, and neither way over may move a queue."""
+    steps = {
+        "attach": StepFigures("attach", 4, 5.0, 900.0, again=7, beside=3),
+        "take_over": StepFigures("take_over", 0, None, None),
+        "join": StepFigures("join", 2, 40.0, 90.0),
+        "let_go": StepFigures("let_go", 0, None, None),
+        "detach": StepFigures("detach", 4, 5.0, 900.0, again=7, beside=3),
+    }
+
+    def passes(handled: Handled | None = None, **changed: StepFigures) -> bool:
+        way = replace(
+            _way(handled or _clean(), Way.ROLL_OUT), steps=tuple({**steps, **changed}.values())
+        )
+        return _outcome(way).passed
+
+    assert passes()
+    assert not passes(take_over=StepFigures("take_over", 1, 40.0, 90.0))
+    assert not passes(let_go=StepFigures("let_go", 1, 40.0, 90.0))
+    assert not passes(join=StepFigures("join", 2, 40.0, 90.0, again=1))
+    assert not passes(join=StepFigures("join", 2, 40.0, 90.0, beside=1))
+    assert not passes(replace(_clean(), missed={QUEUE: (7,)}))
+
+
 def test_both_ways_stand_side_by_side() -> None:
     """A person reads both columns, what failed, and the verdict."""
     console = Console(width=120, record=True, file=None, quiet=False)

@@ -20,7 +20,7 @@ from tests.kit.bridge import running
 from tests.kit.gateway_server import gateway_serving
 from tests.kit.live_system import live_system
 from tests.kit.rocketmq_topic import RocketMQTopic
-from tests.rocketmq_java.consumer import JavaConsumer, java_consumer
+from tests.rocketmq_java.consumer import JavaConsumer, Program, java_consumer
 from tools.rocketmq_java import RocketMQJava
 
 if TYPE_CHECKING:
@@ -91,12 +91,14 @@ class BalancedGroup:
         ended(self._producer)
         return self.written
 
-    def member(self, client_id: str, **flags: Any) -> JavaConsumer:
+    def member(
+        self, client_id: str, *, program: Program | None = None, **flags: Any
+    ) -> JavaConsumer:
         """Let a member join; return when its consumer has started."""
         place = {"group": self.name, "topic": self.topic.name, "gateway": self._place.gateway}
         given = {**place, "namesrv": self._place.cluster.namesrv, **self._flags, **flags}
         consumer = self.stack.enter_context(
-            java_consumer(self._java, self._journals, client_id, **given)
+            java_consumer(program or self._java, self._journals, client_id, **given)
         )
         consumer.join()
         return consumer

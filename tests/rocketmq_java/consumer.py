@@ -4,24 +4,31 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from fairlead_proof.local.child import Child
 
 from tests.kit.awaiting import await_seen
-from tools.rocketmq_java import RocketMQJava
 
-__all__ = ["JavaConsumer", "java_consumer"]
+__all__ = ["JavaConsumer", "Program", "java_consumer"]
 
 END_SECONDS = 45.0
 """RocketMQ's shutdown, behind our own 30 s."""
 
 
+class Program(Protocol):
+    """What knows the command of a consumer with a journal."""
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        """Return the command that runs a program of this name."""
+        ...
+
+
 class JavaConsumer:
     """One process, and what it has said besides its journal."""
 
-    def __init__(self, java: RocketMQJava, folder: Path, client_id: str, **flags: Any) -> None:
+    def __init__(self, java: Program, folder: Path, client_id: str, **flags: Any) -> None:
         self.client_id = client_id
         self.journal = folder / f"{client_id}.jsonl"
         self._events: list[dict[str, Any]] = []
@@ -78,7 +85,7 @@ class JavaConsumer:
 
 @contextmanager
 def java_consumer(
-    java: RocketMQJava, folder: Path, client_id: str, **flags: Any
+    java: Program, folder: Path, client_id: str, **flags: Any
 ) -> Iterator[JavaConsumer]:
     """Have a consumer until the block ends; then it is killed if it is still there."""
     consumer = JavaConsumer(java, folder, client_id, **flags)

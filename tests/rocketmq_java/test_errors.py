@@ -25,7 +25,7 @@ from tools.rocketmq_java import built_rocketmq_java
 if TYPE_CHECKING:
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ
 
-pytestmark = [pytest.mark.java, pytest.mark.broker]
+pytestmark = [pytest.mark.java, pytest.mark.broker, pytest.mark.slow]
 
 INVOKE_BROKER_TO_RESET_OFFSET = 222
 BEYOND = 1_000_000

@@ -33,7 +33,7 @@ class ClientVersion(StrEnum):
 
 WaysOption = Annotated[
     list[Way] | None,
-    typer.Option("--way", help="Only this one; by default both, in turn. Repeatable."),
+    typer.Option("--way", help="What to play; default: fairlead, then rocketmq. Repeatable."),
 ]
 ServerOption = Annotated[
     ServerVersion, typer.Option("--server-version", help="RocketMQ's brokers.")
@@ -99,7 +99,7 @@ def demo_rocketmq(
     steps = _steps(step or ())
     console = make_console(to_stderr=output is not OutputFormat.TABLE)
     options = DemoRocketMQOptions(
-        ways=tuple(way or Way),
+        ways=tuple(way or (Way.FAIRLEAD, Way.ROCKETMQ)),
         server=server.value,
         client=client.value,
         ordered=ordered,

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from fairlead.verify.history import Closing, StepBegun, StepRecord
 from fairlead_proof.demo.verdict import Check
 from fairlead_proof.demo_rocketmq.handled import Handled
+from fairlead_proof.demo_rocketmq.roll_out import OUR_STEPS, STILL_STEPS
 from fairlead_proof.demo_rocketmq.way import Way
 
 __all__ = ["DemoOutcome", "StepFigures", "WayOutcome"]
@@ -25,12 +27,16 @@ class StepFigures:
         moves: queues that went on at another consumer.
         longest_gap_ms: the longest pause of a queue that moved; None: none did.
         over_ms: from the event to the first message of the last queue that moved; None: none did.
+        again: messages that were begun again without need.
+        beside: calls that began beside another consumer.
     """
 
     name: str
     moves: int
     longest_gap_ms: float | None
     over_ms: float | None
+    again: int = 0
+    beside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +73,27 @@ class WayOutcome:
         steps = []
         for at, step in enumerate(begun):
             until = begun[at + 1].t_ns if at + 1 < len(begun) else closing
-            mine = [
-                move
-                for move in handled.moves
-                if step.t_ns <= move.at_ns and (until is None or move.at_ns < until)
-            ]
+            within = partial(_is_within, step.t_ns, until)
+            mine = [move for move in handled.moves if within(move.at_ns)]
             steps.append(
                 StepFigures(
                     step.name,
                     len(mine),
                     max((move.gap_ns / 1e6 for move in mine), default=None),
                     max(((move.at_ns - step.t_ns) / 1e6 for move in mine), default=None),
+                    sum(within(call.begin_ns) for call in handled.begun_again),
+                    sum(within(call.begin_ns) for call in handled.beside),
                 )
             )
         return cls(way, handled, tuple(steps), taken_over_ms, failure)
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """What is demanded of Fairlead, and was measured here."""
+        """What is demanded of this way, and was measured."""
+        if self.way is Way.ROCKETMQ:
+            return ()
+        if self.way is Way.ROLL_OUT:
+            return self._roll_out_checks()
         handled = self.handled
         frozen = any(step.name == "freeze" for step in self.steps)
         return (
@@ -92,7 +101,7 @@ class WayOutcome:
             _none("begun again on clean moves", [str(each) for each in handled.begun_again]),
             _none(
                 "messages missed",
-                [f"{queue}: {gone}" for queue, gone in sorted(handled.missed.items())],
+                _missed_words(handled),
                 handled.holes,
             ),
             Check(
@@ -103,6 +112,30 @@ class WayOutcome:
                 ("No queue moved: the run proves nothing.",),
             ),
             *((self._taken_over(),) if frozen else ()),
+        )
+
+    def _roll_out_checks(self) -> tuple[Check, ...]:
+        """What is demanded while Fairlead vouches for one owner, and of both ways over."""
+        ours = [step for step in self.steps if step.name in OUR_STEPS]
+        still = [step for step in self.steps if step.name in STILL_STEPS]
+        missed = _missed_words(self.handled)
+        return (
+            _none(
+                "began beside another consumer, from take-over to return",
+                [f"{step.name}: {step.beside}" for step in ours if step.beside],
+                sum(step.beside for step in ours),
+            ),
+            _none(
+                "begun again, from take-over to return",
+                [f"{step.name}: {step.again}" for step in ours if step.again],
+                sum(step.again for step in ours),
+            ),
+            _none(
+                "queues moved by the take-over or the return itself",
+                [f"{step.name}: {step.moves}" for step in still if step.moves],
+                sum(step.moves for step in still),
+            ),
+            _none("messages missed", missed, self.handled.holes),
         )
 
     def _taken_over(self) -> Check:
@@ -136,6 +169,8 @@ class WayOutcome:
                     "moves": step.moves,
                     "longest_gap_ms": step.longest_gap_ms,
                     "over_ms": step.over_ms,
+                    "begun_again": step.again,
+                    "beside": step.beside,
                 }
                 for step in self.steps
             ],
@@ -157,9 +192,7 @@ class DemoOutcome:
     def passed(self) -> bool:
         """True if the scripts came to their ends, and Fairlead's consumers did what is demanded."""
         return all(
-            way.failure is None
-            and (way.way is not Way.FAIRLEAD or all(check.passed for check in way.checks))
-            for way in self.ways
+            way.failure is None and all(check.passed for check in way.checks) for way in self.ways
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -174,6 +207,17 @@ class DemoOutcome:
             "took_s": round(self.took_s, 1),
             "ways": [way.to_json() for way in self.ways],
         }
+
+
+def _missed_words(handled: Handled) -> list[str]:
+    return [
+        f"{queue}: {len(gone):,}, the first at offset {gone[0]:,}"
+        for queue, gone in sorted(handled.missed.items())
+    ]
+
+
+def _is_within(begin_ns: int, until_ns: int | None, t_ns: int) -> bool:
+    return begin_ns <= t_ns and (until_ns is None or t_ns < until_ns)
 
 
 def _none(name: str, findings: Sequence[str], count: int | None = None) -> Check:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,10 +32,12 @@ from fairlead_proof.demo_rocketmq.handled import Handled, judge_calls
 from fairlead_proof.demo_rocketmq.handler_calls import calls_of
 from fairlead_proof.demo_rocketmq.holders import holders_of
 from fairlead_proof.demo_rocketmq.outcome import DemoOutcome, WayOutcome
+from fairlead_proof.demo_rocketmq.roll_out import RollOutScript
 from fairlead_proof.demo_rocketmq.script import QUEUES, RocketMQScript
 from fairlead_proof.demo_rocketmq.topic import DemoTopic
 from fairlead_proof.demo_rocketmq.way import Way
 from fairlead_proof.local.child import Child
+from fairlead_proof.local.follower import DecisionFollower
 from fairlead_proof.local.gateways import Gateways
 from fairlead_proof.local.system import LocalSystem, SystemPlan
 
@@ -139,17 +141,25 @@ class DemoRocketMQ:
                 "ordered": str(options.ordered).lower(),
             }
             check: Callable[[], None] = _nothing
-            if way is Way.FAIRLEAD:
+            system, gateway = None, {}
+            if way is not Way.ROCKETMQ:
                 system = self._start_fairlead(stack, own, cluster)
                 gateways = stack.enter_context(Gateways(system, 1))
-                given["gateway"] = gateways.url
+                gateway = {"gateway": gateways.url}
                 system.await_engine()
                 gateways.await_ready(0)
                 check = partial(_check_all, system, gateways)
-            fleet = Fleet(own, given, threading.Condition(), commands=lambda _: command)
+            plain = gateway if way is Way.FAIRLEAD else {}
+            fleet = Fleet(
+                own, {**given, **plain}, threading.Condition(), commands=lambda _: command
+            )
             stack.callback(fleet.stop)
             reader = RocketmqGroups(connections, name_servers, cluster=CLUSTER)
-            script = RocketMQScript(
+            make: Callable[..., RocketMQScript] = RocketMQScript
+            if way is Way.ROLL_OUT:
+                assert system is not None
+                make = self._rolling_out(stack, system, group, gateway)
+            script = make(
                 fleet,
                 cluster,
                 topic,
@@ -166,6 +176,31 @@ class DemoRocketMQ:
             return WayOutcome.of(
                 way, script.steps, self._judge(topic, fleet, script), script.taken_over_ms, failure
             )
+
+    def _rolling_out(
+        self,
+        stack: contextlib.ExitStack,
+        system: LocalSystem,
+        group: str,
+        gateway: Mapping[str, str],
+    ) -> Callable[..., RocketMQScript]:
+        """Return what makes the script of a roll-out, which follows the engine's decisions."""
+        follower = stack.enter_context(
+            DecisionFollower(system.bootstrap, f"{system.plan.prefix}decisions", group)
+        )
+
+        def footing() -> str | None:
+            follower.raise_failure()
+            with follower.condition:
+                newest = follower.ownership.newest
+            return None if newest is None else newest.state.footing or "own"
+
+        return partial(
+            RollOutScript,
+            attached={**gateway, "standby": "true"},
+            set_rule=partial(system.set_rule, group),
+            footing=footing,
+        )
 
     def _start_fairlead(
         self, stack: contextlib.ExitStack, folder: Path, cluster: EmbeddedRocketMQ
@@ -193,7 +228,9 @@ class DemoRocketMQ:
         """
         acts, producer = script.acts(), None
         try:
-            for name in self._options.steps or acts:
+            for name in acts:
+                if self._options.steps and name not in self._options.steps:
+                    continue
                 acts[name]()
                 producer = producer or start_producer()
             assert producer is not None

@@ -8,7 +8,6 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlead_proof.demo_rocketmq.outcome import DemoOutcome, WayOutcome
-from fairlead_proof.demo_rocketmq.way import Way
 
 __all__ = ["print_outcome"]
 
@@ -42,7 +41,7 @@ def print_outcome(outcome: DemoOutcome, console: Console) -> None:
     for way in outcome.ways:
         if way.failure is not None:
             console.print(Text(f"{way.way.words}: the script ended early: {way.failure}", "red"))
-        for check in way.checks if way.way is Way.FAIRLEAD else ():
+        for check in way.checks:
             if not check.passed:
                 missed = f"{check.name}: {check.measured}, required: {check.required}"
                 console.print(Text(missed, style="red"))
@@ -58,17 +57,17 @@ def print_outcome(outcome: DemoOutcome, console: Console) -> None:
 
 
 def _steps(outcome: DemoOutcome) -> Table:
-    heads = (f"{way.way.words}: {what}" for way in outcome.ways for what in ("moved", "over after"))
-    table = _table("step", *heads)
+    what = ("moved", "over after", "beside", "again")
+    table = _table("step", *(f"{way.way.words}: {each}" for way in outcome.ways for each in what))
     names = list(dict.fromkeys(step.name for way in outcome.ways for step in way.steps))
     for name in names:
         cells = []
         for way in outcome.ways:
             step = next((each for each in way.steps if each.name == name), None)
             cells += (
-                ["-", "-"]
+                ["-"] * len(what)
                 if step is None
-                else [str(step.moves), "-" if step.over_ms is None else _ms(step.over_ms)]
+                else [str(step.moves), _ms(step.over_ms), str(step.beside), str(step.again)]
             )
         table.add_row(name, *cells)
     return table

@@ -1,4 +1,4 @@
-"""Who shares a group's queues."""
+"""Who shares a group's queues in a play of the demo."""
 
 from enum import StrEnum
 
@@ -10,8 +10,14 @@ class Way(StrEnum):
 
     FAIRLEAD = "fairlead"
     ROCKETMQ = "rocketmq"
+    ROLL_OUT = "roll-out"
+    """RocketMQ, then Fairlead, then RocketMQ again, while everything runs."""
 
     @property
     def words(self) -> str:
         """How a table's head calls it."""
-        return {"fairlead": "Fairlead", "rocketmq": "RocketMQ's own"}[self.value]
+        return {
+            Way.FAIRLEAD: "Fairlead",
+            Way.ROCKETMQ: "RocketMQ's own",
+            Way.ROLL_OUT: "roll-out and back",
+        }[self]
