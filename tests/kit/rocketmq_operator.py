@@ -30,9 +30,11 @@ _CALL_S = 20.0
 class RocketMQOperator:
     """An operator and a producer of one cluster; close it at the end."""
 
-    def __init__(self, cluster: "EmbeddedRocketMQ") -> None:
+    def __init__(
+        self, cluster: "EmbeddedRocketMQ", connection: ConnectionSettings | None = None
+    ) -> None:
         self.cluster = cluster
-        self._connections = Connections(ConnectionSettings(call_s=_CALL_S))
+        self._connections = Connections(connection or ConnectionSettings(call_s=_CALL_S))
 
     def close(self) -> None:
         """Close the connections."""
