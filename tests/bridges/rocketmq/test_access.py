@@ -19,12 +19,15 @@ from tests.kit.rocketmq_operator import RocketMQOperator
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
-_ADMIN, _BRIDGE = Credentials("operator", "secret-of-operator"), Credentials("bridge", "its-secret")
+_ADMIN, _BRIDGE = (
+    Credentials("operator", "secret-of-operator"),
+    Credentials("fairlead-bridge", "its-secret"),
+)
 _ACCOUNTS = """accounts:
 - accessKey: operator
   secretKey: secret-of-operator
   admin: true
-- accessKey: bridge
+- accessKey: fairlead-bridge
   secretKey: its-secret
   admin: false
   defaultTopicPerm: DENY
