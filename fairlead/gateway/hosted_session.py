@@ -27,6 +27,7 @@ from fairlead.gateway.client_state import SEQUENCES
 from fairlead.gateway.hosted_standing import (
     begin_standing,
     check_standing,
+    dropped_in_place,
     heard,
     say_standing,
     settle,
@@ -364,6 +365,7 @@ class HostedSession:
         memory.heartbeat_at_ms = memory.progress_at_ms = NEVER_MS
         for action in (*session.handle(event, now_ms), *settle(session, now_ms)):
             self._keep(action)
+        self._adopted |= dropped_in_place(memory)
         memory.heartbeat_at_ms = memory.progress_at_ms = NEVER_MS
 
     def _keep(self, action: act.Action) -> None:

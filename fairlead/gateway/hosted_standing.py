@@ -7,16 +7,25 @@ knows as much as the newest poll: it keeps nothing of it in the `state`, but for
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fairlead_client.model import Epoch
+from fairlead_client.model import Epoch, Queue
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
 from fairlead_client.session.memory import UNGRANTED, Memory
 from fairlead_client.session.session import Session
-from fairlead_client.session.states import SessionState, Standing
+from fairlead_client.session.states import QueueState, SessionState, Standing
+from fairlead_client.thin.thin_words import Frozen
 
 from fairlead.gateway.poll_words import Poll, UnfitStandbyError
 
-__all__ = ["begin_standing", "check_standing", "heard", "say_standing", "settle", "with_standing"]
+__all__ = [
+    "begin_standing",
+    "check_standing",
+    "dropped_in_place",
+    "heard",
+    "say_standing",
+    "settle",
+    "with_standing",
+]
 
 _UNGRANTED = (Standing.FOLLOW, Standing.FREEZE)
 
@@ -61,11 +70,25 @@ def begin_standing(session: Session, poll: Poll, now_ms: int) -> list[act.Action
         memory.is_loose = False
         return _stop_ungranted(session, now_ms)
     done: list[act.Action] = []
-    if poll.frozen is not None:
+    if memory.state is SessionState.LEAVING:
+        _note_yielding(memory, poll.frozen)
+    elif poll.frozen is not None:
         done = session.handle(on.Froze(poll.frozen.epoch, poll.frozen.queues), now_ms)
     if poll.leaving:
         memory.is_loose = poll.standing in _UNGRANTED
     return done
+
+
+def _note_yielding(memory: Memory, frozen: Frozen | None) -> None:
+    """Note what a client that leaves still stops: a grant of it waits for that."""
+    for queue in memory.queues.values():
+        if queue.state is QueueState.YIELDING:
+            queue.state, queue.frozen, queue.frozen_at = QueueState.IDLE, None, None
+    for name, offset in frozen.queues if frozen is not None else ():
+        queue = memory.queue(name)
+        if queue.state is QueueState.IDLE:
+            queue.state, queue.frozen_at = QueueState.YIELDING, offset
+            queue.frozen, queue.drain_since_ms = memory.freeze, memory.now_ms
 
 
 def _stop_ungranted(session: Session, now_ms: int) -> list[act.Action]:
@@ -85,6 +108,19 @@ def settle(session: Session, now_ms: int) -> list[act.Action]:
         return []
     done = session.handle(on.Unfollowed(), now_ms) if memory.is_loose else []
     return done + _stop_ungranted(session, now_ms)
+
+
+def dropped_in_place(memory: Memory) -> set[Queue]:
+    """Return the queues that a leaving client still stops, and that have just been granted.
+
+    The client learns the epoch with the stop, and says by it when that is done.
+    """
+    dropped = set()
+    for queue in memory.queues.values():
+        if queue.state is QueueState.DRAINING and queue.frozen is not None:
+            queue.frozen = None
+            dropped.add(queue.queue)
+    return dropped
 
 
 def heard(memory: Memory) -> tuple[Standing, Epoch | None]:

@@ -191,6 +191,24 @@ def test_its_leave_waits_until_nothing_runs(world: World, thin: Thin) -> None:
     assert len(world.written("leave")) == 1
 
 
+def test_a_grant_while_it_leaves_waits_for_the_stop(world: World, thin: Thin) -> None:
+    """It tells the epoch with the stop, and releases nothing before: the client still works."""
+    frozen(world, thin)
+    thin.poll(world.gateways[0], standing=FROZEN, frozen=HELD, leaving=True)
+    take_over(world, thin.session)
+    deliver(world)
+    answer = thin.poll(world.gateways[1], standing=FROZEN, frozen=HELD, leaving=True)
+    assert [(each.queue, each.epoch, each.former) for each in answer.start] == [
+        (QUEUE, GRANT, True)
+    ]
+    assert [(each.queue, each.epoch) for each in answer.stop] == [(QUEUE, GRANT)]
+    thin.poll(world.gateways[0], Work(QUEUE, GRANT, 125), standing=OWN, leaving=True)
+    assert world.written("release") == []
+    thin.ask(world.gateways[1], stopped=(Stopped(QUEUE, GRANT, 128),), ending=True)
+    (release,) = world.written("release")
+    assert (release["epoch"], release["position"]) == ([1, 7], [0, 128])
+
+
 def test_a_client_that_follows_leaves_with_its_last_words(world: World, thin: Thin) -> None:
     """Nobody waits for a queue of it that the engine never granted."""
     world.assign(thin.session, Epoch(1, 5), "follow")

@@ -266,7 +266,8 @@ class Memory:
     def send_release(self, release: PendingRelease) -> None:
         """Write a pending release, for the first time or again."""
         release.sent = True
-        leaving = self.state is SessionState.LEAVING
+        # It has not left yet while something runs that the engine has not granted.
+        leaving = self.state is SessionState.LEAVING and not self.holds_ungranted
         self.actions.append(
             SendRelease(
                 self.incarnation,

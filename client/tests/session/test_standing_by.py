@@ -197,6 +197,20 @@ def test_it_leaves_after_everything_has_stopped(member: "Script") -> None:
     assert "SendLeave" in kinds(member.live(100))
 
 
+def test_a_release_before_its_leave_does_not_say_that_it_leaves(member: "Script") -> None:
+    """The engine would give to others at once what still runs without a grant."""
+    frozen(member, 6, (QUEUE, 120), (OTHER, 7))
+    member.feed(events.LeaveRequested())
+    assert grant(member, QUEUE, 7, 120) == []
+    done = member.feed(events.WorkStopped(QUEUE, epoch(6), 125))
+    done += member.commit(done)
+    released = [each for each in done if isinstance(each, actions.SendRelease)]
+    assert [(each.epoch, each.last_started) for each in released] == [(epoch(7), None)]
+    assert "SendLeave" not in kinds(member.live(100))
+    member.feed(events.WorkStopped(OTHER, epoch(6), 9))
+    assert "SendLeave" in kinds(member.live(100))
+
+
 def test_the_end_of_its_lease_stops_all_and_begins_anew(member: "Script") -> None:
     """The next incarnation begins when nothing runs any more, and waits again."""
     frozen(member, 6, (QUEUE, 120))
