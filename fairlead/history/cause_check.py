@@ -23,6 +23,7 @@ from fairlead.core.records import (
     RuleSet,
 )
 from fairlead.core.rules.rule_cause import cause_of_rule
+from fairlead.core.standby_records import Former
 from fairlead.history.formatting import queue_words
 from fairlead.kafka.missing_record import RecordPlace, WhyMissing
 from fairlead.wire.bodies import cause_body
@@ -49,6 +50,7 @@ _TELLS: Final[Mapping[str, tuple[type, ...]]] = {
     "pull_idle": (Progress,),
     "position_out_of_bounds": (Release, Progress),
     "spoken_for": (Heartbeat,),
+    "former_told": (Former,),
     "route_changed": (RouteChanged,),
     "offsets_known": (OffsetsKnown,),
     "rules_changed": _RULE,

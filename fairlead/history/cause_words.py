@@ -44,6 +44,16 @@ _SENTENCES: Final = {
     "quarantined": "the step of this group failed: no queue moves until it succeeds again",
     "quarantine_left": "the step of this group succeeds again",
     "group_evicted": "the group had no members left, and the engine forgot it",
+    "standing_by": "RocketMQ's own strategy shares the queues out until all members are attached",
+    "take_over_begins": "all members are attached: each tells what it works on, and takes nothing",
+    "former_told": "{client} told what it works on",
+    "taken_over": "the group is the engine's: each queue stays with who works on it",
+    "take_over_done": "every member works under its grants: queues may move from now on",
+    "take_over_failed": "RocketMQ's own strategy goes on: {because}",
+    "giving_back": "the group goes back to RocketMQ's own strategy, {because}",
+    "given_back": "RocketMQ's own strategy shares the queues out again: each stays where it is",
+    "foreign_member": "somebody shares the queues without the engine: {because}",
+    "foreign_member_gone": "nobody shares the queues without the engine any more",
 }
 _HEADLINES: Final = {
     "client_joined": "{client} joined",
@@ -73,6 +83,16 @@ _HEADLINES: Final = {
     "quarantined": "quarantine began",
     "quarantine_left": "quarantine ended",
     "group_evicted": "group forgotten",
+    "standing_by": "RocketMQ goes on",
+    "take_over_begins": "take-over begins",
+    "former_told": "{client} told what it works on",
+    "taken_over": "taken over",
+    "take_over_done": "take-over done",
+    "take_over_failed": "take-over failed",
+    "giving_back": "giving back",
+    "given_back": "given back",
+    "foreign_member": "foreign member",
+    "foreign_member_gone": "no foreign member any more",
 }
 _CONSEQUENCES: Final = frozenset(("released", "offsets_known", "healed", "settled", "trigger"))
 """Causes that follow from other events; they are shown behind these."""
@@ -85,6 +105,7 @@ _POSITIONS: Final = {
     "timestamp": "the first message since a time, by consume_from of its members",
     "minimum": "the first kept message: the queue came later, or belongs to a retry topic",
     "reset": "an operator's reset",
+    "former": "where its holder had come when the group was taken over",
 }
 
 

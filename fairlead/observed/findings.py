@@ -16,7 +16,7 @@ from fairlead.durations import duration_words
 from fairlead.observed.finding import Finding
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.member_standing import MemberStanding
-from fairlead.observed.phase_words import PHASES
+from fairlead.observed.phase_words import ALARMS, PHASES
 from fairlead.observed.problem_inputs import problem_inputs
 from fairlead.observed.problems import PendingDrain, ProblemInputs, problems_of
 from fairlead.observed.queue_standing import GrantHolder, QueueStanding
@@ -345,6 +345,16 @@ def _step_failed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     yield Finding(problem, None, text, _PHASES["quarantined"])
 
 
+def _foreign_member(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    """Name who is there by the newest decision that tells it, if that was read."""
+    name = checked.standing.name
+    remedy = (
+        "attach that process to Fairlead or stop it; `fairlead observe rocketmq` shows who it is; "
+        f"to let RocketMQ share the queues out again: fairlead group set {name} --take-over never"
+    )
+    yield Finding(problem, None, ALARMS[problem], remedy)
+
+
 def _ids(holders: Iterable[GrantHolder]) -> list[str]:
     return [each.member.client_id for each in holders]
 
@@ -371,5 +381,6 @@ _WORDING: Final[Mapping[str, Callable[[_CheckedGroup, str], Iterator[Finding]]]]
     "not_followed": _not_followed,
     "allocation_failed": _failed,
     "step_failed": _step_failed,
+    "foreign_member": _foreign_member,
 }
 """Problem -> the function that words it."""

@@ -15,6 +15,7 @@ __all__ = ["HELD_PHASES", "GroupFigures", "TopicFigures", "figures_of"]
 HELD_PHASES: Final = (
     "paused", "quarantined", "recovering", "settling",
     "waiting_for_route", "waiting_for_offsets", "waiting_for_clients",
+    "standby", "taking_over",
 )  # fmt: skip
 """Phases in which a group is not at rest and may have ownerless queues, for a known reason."""
 

@@ -18,6 +18,10 @@ ALARMS: Final[Mapping[str, str]] = {
     "designation_empty": "no designated member subscribes to a topic: nobody consumes it",
     "drained_empty": "every member that subscribes to a topic is drained: nobody consumes it",
     "duplicate_client_id": "two processes use one client id: the newer one counts",
+    "foreign_member": (
+        "somebody without Fairlead is in the group at RocketMQ's brokers: a queue may have two "
+        "owners"
+    ),
     "mute_member": "a member heartbeats but does not give up what it has to give up",
     "not_returned": "a client with queues did not come back within the restart grace",
     "paused_unassigned": "the group is paused, and nobody consumes one of its queues",
@@ -33,12 +37,15 @@ ALARMS: Final[Mapping[str, str]] = {
 PHASES: Final[Mapping[str, str]] = {
     "barrier": "a new engine waits until every member has acknowledged it; owners keep working",
     "empty": "it has no members",
+    "giving_back": "queues go to where RocketMQ's own strategy would have them, then it goes back",
     "handing_over": "queues are moving from one member to another",
     "paused": "no queue moves until it is resumed; owners keep working",
     "quarantined": "the engine keeps failing on it and leaves it alone; owners keep working",
     "recovering": "the engine lost its state and waits until it knows who is working",
     "settling": "the engine collects joins and leaves into one decision (settle_ms)",
     "stable": "the engine moves no queue",
+    "standby": "RocketMQ's own strategy shares the queues out until all clients are attached",
+    "taking_over": "it goes over from RocketMQ's own strategy to the engine; no queue moves",
     "unknown": "it has members that no decision has placed yet",
     "waiting_for_clients": "queues are kept for clients that restart (restart_grace_ms)",
     "waiting_for_offsets": "a bridge has yet to tell where queues begin",

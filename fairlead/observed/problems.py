@@ -31,7 +31,7 @@ _TOLD_OTHERWISE: Final = frozenset(
     (
         *("allocation_failed", "barrier_mute", "designation_empty", "drained_empty"),
         *("duplicate_client_id", "mute_member", "paused_unassigned", "step_failed"),
-        "subscription_disagreement",
+        *("subscription_disagreement", "foreign_member"),
     )
 )
 """Alarms whose cause is a problem by itself while it lasts."""
@@ -199,6 +199,7 @@ def _problems(inputs: ProblemInputs) -> Iterator[str]:
         "duplicate_client_id": bool(inputs.duplicates),
         "restarting": bool(inputs.restarting),
         "unsafe": inputs.unsafe,
+        "foreign_member": "foreign_member" in inputs.alarms,
         "stalled_handover": "stalled_handover" in slow,
         "mute_member": "mute_member" in slow,
         "silent_member": _decides(inputs)

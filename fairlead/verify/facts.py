@@ -25,6 +25,7 @@ from fairlead.core.records import (
     Tick,
 )
 from fairlead.core.rules.group_rules import GroupRules
+from fairlead.core.standby_records import Former
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
@@ -164,6 +165,8 @@ class ShardFacts:
                 self.group(record.group).beat(record, row, self.clock.clock_ms)
             case Leave():
                 self.group(record.group).leave(record, row)
+            case Former():
+                self.group(record.group).positions.former(record)
             case Progress():
                 self.group(record.group).progress(record, row)
             case Claims():

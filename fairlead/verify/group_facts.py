@@ -122,6 +122,15 @@ class GroupFacts:
             if epoch < below and grant.resolved is None and not grant.overtaken
         ]
 
+    def let_go(self, decision: RawRecord) -> None:
+        """Record that a decision ends all grants: the group follows RocketMQ's own strategy."""
+        for grants in self.grants.values():
+            for grant in grants.values():
+                if grant.resolved is None:
+                    says = f"{self.name} follows RocketMQ's own strategy from here on"
+                    grant.resolve(evidence_of(decision, says), self.clock.clock_ms)
+        self.positions.let_go()
+
     def forget(self, queue: MessageQueue) -> None:
         """Forget old resolved grants: no record can name them any more."""
         grants = self.grants.get(queue, {})

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from fairlead.core.model import NOTHING, Epoch, MessageQueue, Position
 from fairlead.core.records import OffsetsKnown, QueueProgress, Reset
+from fairlead.core.standby_records import Former
 from fairlead.verify.bounds_facts import BoundsFacts
 from fairlead.verify.grant_facts import GrantFacts, PositionReport
 from fairlead.wire.raw import RawRecord
@@ -30,6 +31,7 @@ class PositionFacts:
         wanted: the same, for the newest reset.
         bounds: per queue, where it begins and ends.
         resets: per queue, the newest reset of an operator.
+        formers: per queue, where frozen members had come.
     """
 
     identities: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +44,18 @@ class PositionFacts:
     wanted: dict[tuple[MessageQueue, str], PositionReport] = field(default_factory=dict)
     bounds: dict[MessageQueue, BoundsFacts] = field(default_factory=dict)
     resets: dict[MessageQueue, PositionReport] = field(default_factory=dict)
+    formers: dict[MessageQueue, set[int]] = field(default_factory=dict)
+
+    def former(self, record: Former) -> None:
+        """Record how far a frozen member has come in what it holds."""
+        for entry in record.queues:
+            if entry.position is not None:
+                self.formers.setdefault(entry.queue, set()).add(entry.position.offset)
+
+    def let_go(self) -> None:
+        """Forget how far queues were processed: who follows RocketMQ moves that by its means."""
+        for held in (self.reached, self.ever, self.late, self.stale, self.formers):
+            held.clear()
 
     def reach(
         self,

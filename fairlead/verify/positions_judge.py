@@ -13,6 +13,8 @@ __all__ = ["PositionsJudge"]
 
 _LEARNT = ("committed", "first_offset", "last_offset", "timestamp", "minimum")
 """Reasons of a start that rest on what a bridge reported."""
+_FORMER = "former"
+"""The reason of a start that rests on what its holder told when its group was frozen."""
 
 
 class PositionsJudge:
@@ -126,10 +128,16 @@ class PositionsJudge:
         if not step.whole or self._is_learnt(step, move, position):
             return
         ever = step.group.positions.ever.get(move.queue)
-        if move.why not in _LEARNT and (step.behind or ever is None or position <= ever.position):
+        unread = move.why not in (*_LEARNT, _FORMER)
+        if unread and (step.behind or ever is None or position <= ever.position):
             # Only the engine knows the position of a queue that nobody read for a while, or that it
             # read again when it rebuilt its state.
             self._verdicts.count("S5", "starts of unread queues where the engine has them")
+            return
+        if move.why == _FORMER and position.offset in step.group.positions.formers.get(
+            move.queue, ()
+        ):
+            self._verdicts.count("S5", "starts where frozen members had come")
             return
         bounds = step.group.positions.bounds.get(move.queue)
         bounds_text = "no bounds of it are known"

@@ -30,6 +30,9 @@ from fairlead.wire.topics import INPUT_TOPICS
 
 __all__ = ["Judge", "ShardEnd", "Step", "Walk", "WalkCounts"]
 
+_FOLLOWING: Final = "following"
+"""The footing of a group that RocketMQ's own strategy shares out."""
+
 _SPEAKERS_MAX: Final = 100_000
 """The walk knows the groups of this many rows before a decision: more than a batch has."""
 
@@ -177,6 +180,9 @@ class Walk:
         self._meet_orphans(shard, decision.cut.generation, judges)
         group = shard.facts.group(decision.group)
         counts.lapses += _deaths(shard.facts.lapse(group))
+        if decision.state.footing == _FOLLOWING:
+            # Its members work on by themselves, and the engine has no part in that.
+            group.let_go(decision.row)
         adds = self.issued.pop_adds(decision)
         step = Step(decision, adds, shard.facts, group, shard.whole, behind)
         for judge in judges:

@@ -313,6 +313,8 @@ def _part(body: Mapping[str, Any], row: RawRecord) -> DecisionRecord:
             state["in_handover"],
             state["pending"],
             state.get("unsafe", 0),
+            state.get("footing"),
+            state.get("exclusive", True),
         ),
         failures={
             each["topic"]: Failure(each["topic"], each["code"], each["message"])

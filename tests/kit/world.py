@@ -155,7 +155,7 @@ class World:
 
     def _answer(self, request: dict[str, Any]) -> None:
         topic, group = request["topic"], request["group"]
-        if topic not in self.queues:
+        if topic not in self.queues or request["what"] == "members":
             return
         if request["what"] == "route":
             self.topics.route(topic, self.queues[topic])
