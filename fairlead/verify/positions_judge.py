@@ -137,7 +137,7 @@ class PositionsJudge:
         if move.why == _FORMER and position.offset in step.group.positions.formers.get(
             move.queue, ()
         ):
-            self._verdicts.count("S5", "starts where frozen members had come")
+            self._verdicts.count("S5", "starts of frozen members")
             return
         bounds = step.group.positions.bounds.get(move.queue)
         bounds_text = "no bounds of it are known"

@@ -235,7 +235,7 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
     assert own[-1] == RuleSet("orders", "timing", (), None, "bob")
     log.append_of("heartbeats", "orders", example("heartbeat") | {"group": "orders"})
     assert [row["origin"] for row in command("show", "orders")] == [
-        *("default",) * 7,
+        *("default",) * 8,
         *("setting", "default", "default", "default"),
     ]
 
