@@ -14,6 +14,7 @@ from fairlead.native.native_view import NativeView
 __all__ = ["NativePoller"]
 
 _NS_PER_MS: Final = 1_000_000
+_PATIENCE_S: Final = 2.0
 
 log = structlog.get_logger(__name__)
 
@@ -50,10 +51,13 @@ class NativePoller:
             each.start()
 
     def stop(self) -> None:
-        """Stop, and wait until the looks under way have ended."""
+        """Stop; wait a little for the looks under way.
+
+        They write nothing, so one at a cluster that does not answer holds up nobody's shutdown.
+        """
         self._stop.set()
         for each in self._threads:
-            each.join()
+            each.join(_PATIENCE_S)
 
     def _run(self, source: NativeSource) -> None:
         while not self._stop.is_set():

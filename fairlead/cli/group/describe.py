@@ -13,7 +13,6 @@ from fairlead.cli.render.output import (
     warn,
     write_document,
     write_fitting,
-    write_line,
     write_pairs,
     write_rows,
 )
@@ -115,13 +114,13 @@ def describe(
 
 
 def _describe_native(kind: NativeKind, name: str, shared: SourceOptions) -> None:
-    from fairlead.cli.render.native import write_native_groups
+    from fairlead.cli.render.native import write_native_groups, write_rebalance
     from fairlead.cli.sources.native_groups import describe_native
 
     found = describe_native(shared.settings(), kind.value, name)
     if shared.output is OutputFormat.TABLE:
         write_native_groups([found], shared.output, whole=True)
         for each in found["rebalance_list"]:
-            write_line(each["says"])
+            write_rebalance(each, shared.output)
     else:
         write_document(found, shared.output)

@@ -32,7 +32,7 @@ def show(groups: NativeReader, options: LookOptions) -> None:
         _write_one_look(groups, options)
         return
     for each in rebalances_seen(groups, options, stop_on_signals()):
-        write_rebalance(each, options.output)
+        write_rebalance(each.to_json(), options.output)
 
 
 def _write_one_look(groups: NativeReader, options: LookOptions) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -13,9 +13,6 @@ from fairlead.cli.render.output import (
     write_line,
     write_rows,
 )
-
-if TYPE_CHECKING:
-    from fairlead.native.rebalances import Rebalance
 
 __all__ = ["write_native_groups", "write_native_table", "write_rebalance"]
 
@@ -134,10 +131,10 @@ def _range(moves: _Document) -> str:
     return str(most) if fewest == most else f"{fewest}-{most}"
 
 
-def write_rebalance(each: "Rebalance", output: OutputFormat) -> None:
+def write_rebalance(each: _Document, output: OutputFormat) -> None:
     """Write one rebalance: a line, or a document in a line."""
     if output is not OutputFormat.TABLE:
-        write_document(each.to_json(), output)
+        write_document(each, output)
         return
-    at = datetime.fromtimestamp(each.begun_ms / 1_000, UTC)
-    write_line(f"{at:%Y-%m-%dT%H:%M:%SZ}  {each.group}  {each.says}")
+    at = datetime.fromtimestamp(each["begun_ms"] / 1_000, UTC)
+    write_line(f"{at:%Y-%m-%dT%H:%M:%SZ}  {each['group']}  {each['says']}")
