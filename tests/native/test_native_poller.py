@@ -19,7 +19,7 @@ from tests.native.scripted_cluster import ScriptedCluster
 
 
 def test_a_cluster_that_refuses_is_looked_at_again() -> None:
-    """What was seen before stays meanwhile, and the reason is told."""
+    """What was seen before stays meanwhile, with the reason."""
     cluster = ScriptedCluster()
 
     @contextlib.contextmanager

@@ -41,7 +41,7 @@ def _problems(look: GroupLook) -> dict[str, str | None]:
 
 
 def test_a_frozen_client_and_twins(rocketmq_4: EmbeddedRocketMQ, tmp_path: Path) -> None:
-    """One look suspects a stopped process; processes with one id are told from their addresses."""
+    """One look suspects a stopped process; addresses tell processes with one id apart."""
     name = f"ill-{uuid.uuid4().hex[:6]}"
     topic = RocketMQTopic(rocketmq_4, name, _QUEUES)
     namesrv = rocketmq_4.namesrv
