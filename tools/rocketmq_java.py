@@ -26,7 +26,7 @@ from fairlead.jars.manifest import JarSetName
 from fairlead.java import find_java
 from tools.java_client import OPTIONS, ROOT, built_client, compile_sources, run_tool
 
-__all__ = ["CLIENT_SETS", "SOURCES", "RocketMQJava", "built_rocketmq_java"]
+__all__ = ["CLIENT_SETS", "SOURCES", "RocketMQJava", "build_jar", "built_rocketmq_java"]
 
 SOURCES: Final = ROOT / "clients" / "rocketmq-java" / "src"
 BUILD: Final = ROOT / "build" / "rocketmq-java"
@@ -52,12 +52,14 @@ class RocketMQJava:
         jar: the jar, as applications get it.
         tests: the folder with the classes of its tests.
         beside: what it needs at run time: `fairlead-java`, and RocketMQ's client.
+        package: of its test programs.
     """
 
     java: Path
     jar: Path
     tests: Path
     beside: tuple[str, ...]
+    package: str = "io.fairlead.rocketmq"
 
     def command(self, program: str, *arguments: str) -> list[str]:
         """Return the command that runs a test program."""
@@ -68,7 +70,7 @@ class RocketMQJava:
             f"-Drocketmq.client.logRoot={BUILD / 'logs'}",
             f"-Duser.home={BUILD / 'logs'}",
             "-Drocketmq.client.logLevel=WARN",
-            *("-cp", class_path, f"io.fairlead.rocketmq.{program}", *arguments),
+            *("-cp", class_path, f"{self.package}.{program}", *arguments),
         ]
 
 
@@ -100,13 +102,29 @@ def built_rocketmq_java(
         build.mkdir(parents=True, exist_ok=True)
         with locked(build / f".{jars}.lock", lambda: None):
             if not folder.is_dir():
-                _build(paths, beside, folder, jar.name)
+                build_jar(paths, beside, folder, jar.name)
     return RocketMQJava(java.executable, jar, folder / "tests", beside)
 
 
-def _build(
-    paths: dict[str, list[Path]], beside: Sequence[str], folder: Path, jar_name: str
+def build_jar(
+    paths: dict[str, list[Path]],
+    beside: Sequence[str],
+    folder: Path,
+    jar_name: str,
+    resources: Path | None = None,
 ) -> None:
+    """Compile sources into a jar and a folder of test classes, both in a new folder.
+
+    Args:
+        paths: the sources, of "main" and "test".
+        beside: what they are compiled against.
+        folder: the result.
+        jar_name: the jar's name in it.
+        resources: a folder whose files go into the jar as they are.
+
+    Raises:
+        EnvironmentMissingError: no JDK, or sources that do not compile.
+    """
     java, class_path = find_java(), pathsep.join(beside)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".building-") as name:
         classes, result = Path(name) / "classes", Path(name) / "result"
@@ -114,6 +132,8 @@ def _build(
         result.mkdir()
         compile_sources(java, class_path, classes, paths["main"], _OPTIONS)
         shutil.copy(ROOT / "LICENSE", classes / "META-INF" / "LICENSE")
+        if resources is not None:
+            shutil.copytree(resources, classes, dirs_exist_ok=True)
         jar = result / jar_name
         packer = ("jdk.jartool/sun.tools.jar.Main", "--create", "--file", str(jar))
         run_tool(java, (*packer, "-C", str(classes), "."))

@@ -20,6 +20,7 @@ JarSetName = Literal[
     "rocketmq-5",
     "rocketmq-5.1",
     "rocketmq-5.5",
+    "rocketmq-spring",
     "rocketmq-server-4",
     "rocketmq-server-5",
     "kafka-assignors",

@@ -45,7 +45,7 @@ def test_sets_never_share_a_folder() -> None:
 def test_a_set_up_fetches_what_the_engine_runs_on() -> None:
     """Every set but RocketMQ's and Kafka's own classes, and RocketMQ's servers."""
     asked = {"rocketmq", "rocketmq-4.7", "rocketmq-4.9.4", "kafka-assignors"}
-    asked |= {"rocketmq-5", "rocketmq-5.1", "rocketmq-5.5"}
+    asked |= {"rocketmq-5", "rocketmq-5.1", "rocketmq-5.5", "rocketmq-spring"}
     asked |= {"rocketmq-server-4", "rocketmq-server-5"}
     assert {*JAR_SET_NAMES, *asked} == set(get_args(JarSetName))
     assert not asked & {*JAR_SET_NAMES}
