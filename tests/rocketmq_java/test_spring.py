@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
 from fairlead_proof.local.child import Child
+
 from tests.java_client.one_member_group import OneMemberGroup
 from tests.java_client.scripted_gateway import scripted_gateway
 from tests.kit.awaiting import LONGEST_SECONDS, await_seen
