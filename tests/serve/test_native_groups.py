@@ -14,9 +14,11 @@ from fairlead.serve.native_families import NATIVE_FAMILIES
 from fairlead.serve.native_metrics import NativeMetrics
 from tests.access.access_files import made_token, principal_text
 from tests.answers.schema import assert_answer, assert_answers
+from tests.kit.moving_world import recorded
 from tests.kit.native_looks import look, rocketmq_look, rocketmq_member
 from tests.kit.scrape import Scrape
 from tests.kit.served_view import ServedView, serving_view
+from tests.kit.world import world_of
 
 
 def _view() -> NativeView:
@@ -84,20 +86,41 @@ def test_commands_ask_serve(served: ServedView, capsys: pytest.CaptureFixture[st
     assert said == ""
 
 
+@pytest.mark.parametrize("verb", ["describe", "show"])
+def test_whoever_asks_for_a_native_group_as_for_an_own_one_hears_that(
+    verb: str, served: ServedView, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error has the command that shows it; a group that nobody knows is none of these."""
+    world = world_of("c1", queues={"orders": 4})
+    world.pass_seconds(2)
+    folder = str(recorded(world, tmp_path / "recording").folder)
+    said = _run(served, capsys, "group", verb, "g", "--dump", folder, code=2, err=True)
+    assert "this is a native group" in said
+    assert "fairlead group describe g --native kafka" in said
+    said = _run(served, capsys, "group", verb, "h", "--dump", folder, code=2, err=True)
+    assert "there is no group h" in said
+
+
 def test_nothing_is_listed_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
     """The error names the settings."""
     with serving_view([]) as served:
         _run(served, capsys, "group", "list", "--native", code=2)
 
 
-def _run(served: ServedView, capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+def _run(
+    served: ServedView,
+    capsys: pytest.CaptureFixture[str],
+    *words: str,
+    code: int = 0,
+    err: bool = False,
+) -> str:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("FAIRLEAD__SERVE__URL", f"http://127.0.0.1:{served.port}")
         with pytest.raises(SystemExit) as end:
             main(list(words))
     output = capsys.readouterr()
     assert end.value.code == code, output.err
-    return output.out
+    return output.err if err else output.out
 
 
 def test_metrics_have_every_family_and_a_bound() -> None:

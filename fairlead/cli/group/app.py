@@ -23,6 +23,7 @@ from fairlead.cli.names import require_group
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import warn, write_objects
+from fairlead.cli.sources.native_groups import naming_native
 from fairlead.cli.sources.source_options import SourceOptions
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -105,7 +106,8 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     strategies = all_strategies(settings.engine.strategies)
     present = rules_in_force(rows, name, shards, strategies)
     if not present.of(name):
-        require_known(name, source, strategies, settings.engine.tick_ms)
+        with naming_native(settings, name):
+            require_known(name, source, strategies, settings.engine.tick_ms)
     rules = list(rules_json(present))
     write_objects(rules, rule_cells, RULE_COLUMNS, shared.output, prose=("says", "because"))
     for note in refused_notes(present):

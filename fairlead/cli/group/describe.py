@@ -17,6 +17,7 @@ from fairlead.cli.render.output import (
     write_rows,
 )
 from fairlead.cli.sources.data_places import places_of
+from fairlead.cli.sources.native_groups import naming_native
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.cli.sources.standing import standing_from, warn_of_refused
 from fairlead.errors import UsageError
@@ -87,8 +88,9 @@ def describe(
     require_group(name)
     settings = shared.settings()
     source = CachingSource(shared.open(settings))
-    places = places_of(name, source, settings, shared, data_bootstrap)
-    standing = standing_from(name, source, settings, places)
+    with naming_native(settings, name):
+        places = places_of(name, source, settings, shared, data_bootstrap)
+        standing = standing_from(name, source, settings, places)
     warn_of_refused(standing)
     everything, output = not (queues or members or state), shared.output
     if standing.engine.silent and (queues or members):

@@ -1,6 +1,8 @@
 """Native groups for commands: as `fairlead serve` knows them, or by a look of the command's own."""
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from fairlead.native.native_view import NativeView
     from fairlead.settings import Settings
 
-__all__ = ["NativeGroupsRead", "describe_native", "read_native_groups"]
+__all__ = ["NativeGroupsRead", "describe_native", "naming_native", "read_native_groups"]
 
 _NS_PER_MS: Final = 1_000_000
 _REMEDY: Final = "Set observe.namesrv or observe.kafka_bootstrap; docs/observe.md has both."
@@ -70,6 +72,29 @@ def describe_native(settings: "Settings", kind: str, name: str) -> dict[str, Any
         if each.kind == kind and each.trouble:
             raise EnvironmentMissingError(each.trouble, remedy=f"Check observe.… of {kind}.")
     raise _unknown(kind, name, [each.summary() for each in view.groups()])
+
+
+@contextlib.contextmanager
+def naming_native(settings: "Settings", name: str) -> Iterator[None]:
+    """Let the error about an unknown group say that there is a native one of this name.
+
+    Raises:
+        UsageError: nobody knows a group of Fairlead's of this name.
+    """
+    from fairlead.control.group_names import NoSuchGroupError
+
+    try:
+        yield
+    except NoSuchGroupError as error:
+        natives = read_native_groups(settings).groups
+        kinds = [each["native"] for each in natives if each["group"] == name]
+        if not kinds:
+            raise
+        raise UsageError(
+            f"{name}: this is a native group. Its cluster ({', '.join(kinds)}) shares it out, and "
+            "Fairlead keeps neither state nor rules of it.",
+            remedy=f"`fairlead group describe {name} --native {kinds[0]}` shows it.",
+        ) from error
 
 
 def _unknown(kind: str, name: str, groups: list[dict[str, Any]]) -> UsageError:
