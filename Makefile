@@ -27,7 +27,7 @@ ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared programs test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-rocketmq bench-serve bench-strategies bench-producer strategy-figures alerts alert-rules java-client console-pictures dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared programs test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-rocketmq bench-rocketmq-moves bench-serve bench-strategies bench-producer strategy-figures alerts alert-rules java-client console-pictures dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -132,6 +132,11 @@ bench-pull: setup ## the push consumer beside bare kafka-python: what it keeps o
 bench-rocketmq: setup ## consumers of RocketMQ's queues beside RocketMQ's own in Java
 	@$(say) "python -m benchmarks.rocketmq_throughput $(BENCH_ARGS)"
 	@$(BIN)/python -m benchmarks.rocketmq_throughput $(BENCH_ARGS)
+
+bench-rocketmq-moves: setup ## moves of RocketMQ's queues: attached Java consumers beside Python's
+	@$(say) "python -m benchmarks.rocketmq_adoption --check $(BENCH_ARGS)"
+	@$(BIN)/python -m benchmarks.rocketmq_adoption --check $(BENCH_ARGS)
+	@$(BIN)/python -m benchmarks.rocketmq_adoption --check --ordered $(BENCH_ARGS)
 
 bench-serve: setup ## what the view of all groups costs at rest, with ten open tabs (six minutes)
 	@$(say) "python -m benchmarks.serve_at_rest --check $(BENCH_ARGS)"

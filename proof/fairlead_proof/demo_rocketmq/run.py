@@ -1,11 +1,8 @@
 """One run of the demo on RocketMQ: the same script under Fairlead and under RocketMQ itself."""
 
 import contextlib
-import importlib.util
-import json
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -20,7 +17,6 @@ from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
 from fairlead.embedded_rocketmq import EmbeddedRocketMQ
-from fairlead.errors import EnvironmentMissingError
 from fairlead.jars.progress import ConsoleProgress
 from fairlead.native.rocketmq_groups import RocketmqGroups
 from fairlead.rocketmq.name_servers import NameServers, addresses_of
@@ -28,6 +24,7 @@ from fairlead.verify.journal import read_journal
 from fairlead_proof.demo.fleet import Fleet
 from fairlead_proof.demo.screen import Screen
 from fairlead_proof.demo.script import StepError
+from fairlead_proof.demo_rocketmq.consumer_command import consumer_command
 from fairlead_proof.demo_rocketmq.handled import Handled, judge_calls
 from fairlead_proof.demo_rocketmq.handler_calls import calls_of
 from fairlead_proof.demo_rocketmq.holders import holders_of
@@ -95,7 +92,7 @@ class DemoRocketMQ:
         with contextlib.ExitStack() as stack:
             folder = Path(tempfile.mkdtemp(prefix="fairlead-demo-"))
             kept = stack.enter_context(_kept(folder, self._screen.say, keep=options.keep))
-            command = _consumer_command(options.client)
+            command = consumer_command(options.client)
             progress = ConsoleProgress(self._screen.console)
             self._screen.say(f"rocketmq: {options.server}, {_BROKERS} brokers, 2 name servers")
             cluster = EmbeddedRocketMQ(
@@ -263,36 +260,6 @@ class DemoRocketMQ:
         producer = Child("producer", command, folder / "producer.log")
         stack.callback(producer.kill)
         return producer
-
-
-def _consumer_command(client: str) -> Sequence[str]:
-    """Return the command of a consumer with RocketMQ's client; it is compiled first, if need be.
-
-    Raises:
-        EnvironmentMissingError: no checkout is here, or it cannot be compiled.
-    """
-    try:
-        found = importlib.util.find_spec("tools.rocketmq_java") is not None
-    except ModuleNotFoundError:
-        found = False
-    if not found:
-        raise EnvironmentMissingError(
-            "demo-rocketmq: the Java consumers are not here; only a checkout of Fairlead has them.",
-            remedy="Run it in a checkout.",
-        )
-    builder = ["-m", "tools.rocketmq_java", "--command", "ConsumerProbe"]
-    made = subprocess.run(
-        [sys.executable, *builder, "--client", client],
-        stdout=subprocess.PIPE,
-        check=False,
-    )
-    if made.returncode != 0:
-        raise EnvironmentMissingError(
-            "demo-rocketmq: the Java consumers cannot be compiled; the reason stands above.",
-            remedy="Check JDK 17 and the network with: fairlead doctor",
-        )
-    command: list[str] = json.loads(made.stdout)
-    return command
 
 
 @dataclass(slots=True)
