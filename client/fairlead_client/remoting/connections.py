@@ -6,6 +6,7 @@ from typing import Self
 
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connection import Connection, ConnectionSettings, OnRequest
+from fairlead_client.remoting.remoting_error import NoConnectionError
 
 __all__ = ["Connections"]
 
@@ -24,6 +25,7 @@ class Connections:
         self._guard = threading.Lock()
         self._open: dict[str, Connection] = {}
         self._making: dict[str, threading.Lock] = {}
+        self._closed = False
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -44,9 +46,11 @@ class Connections:
         A server that accepts none keeps those waiting who want it, and nobody else.
 
         Raises:
-            NoConnectionError: the server accepts none.
+            NoConnectionError: the server accepts none, or all connections were closed.
         """
         with self._guard:
+            if self._closed:
+                raise _closed(address)
             known = self._open.get(address)
             if known is not None and known.is_open:
                 return known
@@ -58,8 +62,12 @@ class Connections:
                 return known
             made = Connection(address, self.settings, self._on_request)
             with self._guard:
-                self._open[address] = made
-            return made
+                if not self._closed:
+                    self._open[address] = made
+                    return made
+        # Nobody would end a connection that was under way while the others ended.
+        made.close()
+        raise _closed(address)
 
     def opened(self, address: str) -> Connection | None:
         """Return the open connection to a server; None: there is none now."""
@@ -75,8 +83,13 @@ class Connections:
         return self.to(address).call(command, timeout_s)
 
     def close(self) -> None:
-        """End all connections; requests under way fail."""
+        """End all connections for good; requests under way fail."""
         with self._guard:
+            self._closed = True
             ending, self._open = self._open, {}
         for connection in ending.values():
             connection.close()
+
+
+def _closed(address: str) -> NoConnectionError:
+    return NoConnectionError(address, "all connections were closed here")

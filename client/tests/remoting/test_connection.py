@@ -203,3 +203,12 @@ def test_a_certificate_that_nobody_trusts_is_refused(tmp_path: Path) -> None:
     refused = pytest.raises(NoConnectionError, match="certificate is not trusted")
     with serving(_echo, _server(authority)) as address, refused:
         Connection(address, ConnectionSettings(tls=_trusting(other)))
+
+
+def test_closed_connections_stay_closed() -> None:
+    """After the end of all nobody opens another one, not even a thread that is late."""
+    with serving(_echo) as address:
+        with Connections(SETTINGS) as connections:
+            assert connections.call(address, Command(1, body=b"1")).body == b"1"
+        with pytest.raises(NoConnectionError, match="all connections were closed here"):
+            connections.call(address, Command(1, body=b"1"))
