@@ -1,4 +1,4 @@
-"""What commands ask of the cluster with the messages, whichever kind it is."""
+"""What commands ask of the cluster with the messages, whichever kind it is (ADR 0241)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -16,19 +16,19 @@ class KafkaPlane:
     """Look-ups on one Kafka cluster; positions count under the topic's present identity."""
 
     def __init__(self, data: DataCluster) -> None:
-        self._data = data
+        self.data = data
 
     def groups(self) -> list[str] | None:
         """Return the names of Kafka's own groups; None if that failed."""
-        return self._data.groups()
+        return self.data.groups()
 
     def committed_topics(self, group: str) -> Iterable[str] | None:
         """Return the topics in which a group has committed anything; None if that failed."""
-        return self._data.committed_topics(group)
+        return self.data.committed_topics(group)
 
     def unanswered(self, says: str) -> EnvironmentMissingError:
         """Return the error of a question that the cluster did not answer."""
-        return self._data.unanswered(says)
+        return self.data.unanswered(says)
 
     def look(
         self, group: str, route: Route, queues: Sequence[MessageQueue], times: Sequence[int]
@@ -40,8 +40,8 @@ class KafkaPlane:
                 topic of that name.
         """
         topic, partitions = route.topic, [queue.queue_id for queue in queues]
-        bounds, for_times = self._data.bounds(topic, self._leaders(route, partitions), times)
-        committed = self._data.committed(group, topic, partitions)
+        bounds, for_times = self.data.bounds(topic, self._leaders(route, partitions), times)
+        committed = self.data.committed(group, topic, partitions)
         looks: dict[MessageQueue, QueueLook] = {}
         for queue in queues:
             number = queue.queue_id
@@ -59,7 +59,7 @@ class KafkaPlane:
 
     def _leaders(self, route: Route, partitions: Collection[int]) -> dict[int, int]:
         """Return the leader of each partition that has one."""
-        (look,) = self._data.look_at([route.topic]).looks
+        (look,) = self.data.look_at([route.topic]).looks
         if not isinstance(look, TopicSeen):
             raise self.unanswered(f"it did not say where the partitions of {route.topic} are")
         if look.identity != route.identity:

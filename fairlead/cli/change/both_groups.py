@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from fairlead.cli.names import require_group, require_topics
-from fairlead.cli.options import DataBootstrapOption
-from fairlead.cli.rocketmq_options import (
-    AclFileOption,
-    RocketMQOptions,
-    TlsAnyHostOption,
-    TlsCaOption,
-    TlsCertOption,
-    TlsKeyOption,
-    TlsOption,
-)
-from fairlead.cli.sources.data_cluster import data_cluster
+from fairlead.cli.sources.data_plane_options import DataPlaneOptions
 from fairlead.counts import listed
 from fairlead.errors import RefusedError, UsageError
 
@@ -49,50 +39,10 @@ TopicOption = Annotated[
 
 
 @dataclass(frozen=True)
-class NativeOptions:
-    """Which topics, and where their messages are: on Kafka, or with --namesrv on RocketMQ."""
+class NativeOptions(DataPlaneOptions):
+    """Which topics, and where their messages are."""
 
     topic: TopicOption = None
-    data_bootstrap: DataBootstrapOption = None
-    namesrv: Annotated[
-        str | None,
-        typer.Option(
-            "--namesrv", help="The name servers of RocketMQ, if it is a group there: host:port[;…]."
-        ),
-    ] = None
-    cluster_name: Annotated[
-        str | None,
-        typer.Option("--cluster-name", help="With --namesrv: the brokers' cluster."),
-    ] = None
-    acl_file: AclFileOption = None
-    tls: TlsOption = False
-    tls_ca: TlsCaOption = None
-    tls_cert: TlsCertOption = None
-    tls_key: TlsKeyOption = None
-    tls_any_host: TlsAnyHostOption = False
-
-    def servers(self) -> RocketMQOptions | None:
-        """Return where RocketMQ is; None: the messages are on Kafka.
-
-        Raises:
-            UsageError: both kinds of cluster are named.
-        """
-        if self.namesrv is None:
-            return None
-        if self.data_bootstrap is not None:
-            raise UsageError(
-                "--namesrv: --data-bootstrap names a cluster of Kafka.",
-                remedy="Give one of them: the group's messages are in one place.",
-            )
-        return RocketMQOptions(
-            self.namesrv,
-            self.acl_file,
-            self.tls,
-            self.tls_ca,
-            self.tls_cert,
-            self.tls_key,
-            self.tls_any_host,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,30 +129,24 @@ def both_groups(
     """
     require_group(command.name)
     require_topics(options.topic or ())
-    kafka, topics = command.settings.kafka, tuple(options.topic or ())
-    group, servers = native or command.name, options.servers()
-    with contextlib.ExitStack() as held:
+    group, topics = native or command.name, tuple(options.topic or ())
+    with options.opened(command.settings.kafka) as plane:
+        from fairlead.control.native_consumers import NativeConsumers
+        from fairlead.control.rocketmq_consumers import RocketMQConsumers
+        from fairlead.control.rocketmq_plane import RocketMQPlane
+
         side: NativeSide
-        plane: DataPlane
-        if servers is None:
-            from fairlead.control.kafka_plane import KafkaPlane
-            from fairlead.control.native_consumers import NativeConsumers
-
-            data = held.enter_context(data_cluster(kafka, options.data_bootstrap))
-            side, plane = NativeConsumers(data, group), KafkaPlane(data)
-        else:
-            from fairlead_client.remoting.connections import Connections
-
-            from fairlead.control.rocketmq_consumers import RocketMQConsumers
-            from fairlead.control.rocketmq_plane import RocketMQPlane
-            from fairlead.rocketmq.name_servers import addresses_of
-
-            connections = held.enter_context(Connections(servers.connection()))
-            addresses = addresses_of(servers.namesrv)
-            plane = RocketMQPlane(connections, addresses, options.cluster_name)
+        if isinstance(plane, RocketMQPlane):
             side = RocketMQConsumers(plane, group)
+        else:
+            side = NativeConsumers(plane.data, group)
         yield BothGroups(
-            command.name, side, plane, command.settings, topics, on_rocketmq=servers is not None
+            command.name,
+            side,
+            plane,
+            command.settings,
+            topics,
+            on_rocketmq=isinstance(plane, RocketMQPlane),
         )
 
 

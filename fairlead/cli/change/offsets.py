@@ -1,6 +1,6 @@
 """``fairlead offsets``: show and reset the positions of a group."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,14 @@ from fairlead.cli.options import GroupArgument, OutputOptions
 from fairlead.cli.render.output import OutputFormat, warn, write_line, write_objects
 from fairlead.cli.sources.queue_options import QueueOptions
 from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.counts import listed
+from fairlead.history.formatting import queue_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairlead.control.queue_resets import ResetOutcome
+    from fairlead.settings import KafkaSettings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -94,4 +102,33 @@ def reset_offsets(
     write_objects(done.to_json(), reset_cells, RESET_COLUMNS, shared.output)
     if not apply:
         warn("a dry run: nothing is written; --apply writes it")
+    elif queues.namesrv is not None:
+        _commit_resets(name, queues, settings.kafka, done.outcomes)
     report_resets(done.outcomes, wait)
+
+
+def _commit_resets(
+    group: str,
+    queues: QueueOptions,
+    kafka: "KafkaSettings",
+    outcomes: "Sequence[ResetOutcome]",
+) -> None:
+    """Let RocketMQ's tools see the resets: a commit there carries none, and counts no more.
+
+    Owners commit from their new positions by themselves; this is for queues without one.
+    """
+    from fairlead.control.rocketmq_consumers import RocketMQConsumers
+    from fairlead.control.rocketmq_plane import RocketMQPlane
+    from fairlead.core.model import Position
+
+    wanted = {
+        each.planned.place.queue: (each.planned.place, Position(0, each.planned.offset))
+        for each in outcomes
+        if each.refusal is None
+    }
+    with queues.opened(kafka) as plane:
+        assert isinstance(plane, RocketMQPlane), "--namesrv is given"
+        refused = RocketMQConsumers(plane, group).commit(wanted)
+    failed = [f"{queue_words(queue)}: {why}" for queue, why in refused.items() if why is not None]
+    if failed:
+        warn(f"the resets stand, and RocketMQ shows older offsets of {listed(failed)}")

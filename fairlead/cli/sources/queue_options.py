@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli.names import require_group, require_topics
-from fairlead.cli.options import DataBootstrapOption
 from fairlead.cli.queue_flags import QUEUE_REMEDY, is_queue, queue_of
-from fairlead.cli.sources.data_cluster import data_cluster
+from fairlead.cli.sources.data_plane_options import DataPlaneOptions
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.core.ordering import queue_order
 from fairlead.errors import UsageError
@@ -28,7 +27,7 @@ __all__ = ["QueueOptions"]
 
 
 @dataclass(frozen=True)
-class QueueOptions:
+class QueueOptions(DataPlaneOptions):
     """Which queues, and where their messages are."""
 
     topic: Annotated[
@@ -39,7 +38,6 @@ class QueueOptions:
         list[str] | None,
         typer.Option("--queue", help="This queue: topic/broker/3, topic/3 or 3. Repeatable."),
     ] = None
-    data_bootstrap: DataBootstrapOption = None
 
     def places(
         self,
@@ -54,13 +52,12 @@ class QueueOptions:
 
         ``known``: refuse an unknown group. ``source``: its topics, if they are open already.
         """
-        from fairlead.control.kafka_plane import KafkaPlane
         from fairlead.kafka.kafka_source import KafkaSource
         from fairlead.observed.group_offsets import GroupOffsets
 
         self._check_names(group)
-        with data_cluster(kafka, self.data_bootstrap) as data:
-            places = GroupOffsets(source or KafkaSource(kafka), KafkaPlane(data), group)
+        with self.opened(kafka) as plane:
+            places = GroupOffsets(source or KafkaSource(kafka), plane, group)
             if known:
                 places.require_known()
             queues = self._named(group, places.queues)
@@ -78,10 +75,10 @@ class QueueOptions:
         from fairlead.cli.sources.standing import standing_from, warn_of_refused
 
         self._check_names(group)
-        if self.data_bootstrap is not None:
+        if self.data_bootstrap is not None or self.namesrv is not None:
             raise UsageError(
                 "--dump: a recording cannot be compared with what a cluster holds now.",
-                remedy="Leave --dump or --data-bootstrap out.",
+                remedy="Leave --dump or the cluster (--data-bootstrap, --namesrv) out.",
             )
         source = shared.open(settings)
         standing = standing_from(group, source, settings)

@@ -32,14 +32,17 @@ class _Terminal:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         self._place = ["--namesrv", operator.cluster.namesrv, "--cluster-name", "main"]
-        self._place += ["--bootstrap", bootstrap, "--topic-prefix", prefix, "--wait", "1"]
+        self._place += ["--bootstrap", bootstrap, "--topic-prefix", prefix]
         self._capsys = capsys
 
-    def run(self, *words: str, code: ExitCode) -> tuple[list[dict[str, Any]], str]:
-        """Run a command; return its rows, and what it said beside them."""
+    def run(
+        self, *words: str, code: ExitCode, wait: bool = True
+    ) -> tuple[list[dict[str, Any]], str]:
+        """Run a command, a change with a short wait; return its rows, and what else it said."""
         self._capsys.readouterr()
+        waits = ["--wait", "1"] if wait and "--wait" not in words else []
         with pytest.raises(SystemExit) as end:
-            main([*words, "-o", "json", *self._place])
+            main([*words, *waits, "-o", "json", *self._place])
         output = self._capsys.readouterr()
         assert end.value.code == code, output.err
         return document_of(output.out) or [], output.err
@@ -79,8 +82,13 @@ def test_a_group_goes_over_and_back(
         terminal.run(*adopt, "--apply", code=ExitCode.ENVIRONMENT)
         release = ("release", group, "--to", new, "--topic", topic)
         rows, _ = terminal.run(*release, "--apply", code=ExitCode.OK)
-    assert [row["answer"] for row in rows] == ["committed"]
-    assert either.committed(new, queue) == 2
+        assert [row["answer"] for row in rows] == ["committed"]
+        assert either.committed(new, queue) == 2
+        reset = ("offsets", "reset", group, "--to", "earliest", "--topic", topic)
+        terminal.run(*reset, "--apply", code=ExitCode.ENVIRONMENT)
+        assert either.committed(group, queue) == 0
+        (row,), _ = terminal.run("offsets", "show", group, wait=False, code=ExitCode.OK)
+    assert (row["position"][1], row["why"], row["lag_messages"]) == (0, "reset", 3)
 
 
 def test_a_group_that_pops_messages_is_refused(
