@@ -23,7 +23,7 @@ def _until(world: FollowerWorld, footing: str, chance: Random, seconds: int = 60
 
 
 def _taken_over(chance: Random) -> FollowerWorld:
-    """Return a group of which one consumer after another was attached."""
+    """Return a group whose consumers were attached one after another."""
     world = FollowerWorld()
     world.topics.tick(1)
     world.cluster.ids |= {"10.0.0.b@0", "10.0.0.c@0"}
