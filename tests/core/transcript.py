@@ -29,6 +29,7 @@ from fairlead.core.publishing.waiting import WAITING
 from fairlead.core.records import Reset
 from strategies.registry import STRATEGIES
 from tests.core.rewritten import REWRITTEN
+from tests.core.transcript_standby import former, look, standby
 from tests.kit.group_settling import owners, settle, shares
 from tests.kit.group_world import GROUP, GroupWorld, queue_of
 
@@ -203,6 +204,9 @@ COMMANDS: dict[str, Callable[[GroupWorld, list[str]], None]] = {
     "time": _time,
     "cap": _cap,
     "switch": _switch,
+    "standby": standby,
+    "look": look,
+    "former": former,
 }
 """Command -> what it appends or changes; ``run`` and ``settle`` step over everything appended."""
 
@@ -258,9 +262,16 @@ def _worded(output: Output) -> Iterator[str]:
                 f"decision {_dotted(output.epoch)} because {', '.join(output.triggers)}: "
                 f"{state.phase}, {state.unassigned} of {state.queues} unassigned"
                 + (f", {state.unsafe} unsafe" if state.unsafe else "")
+                + (f", on footing {state.footing}" if state.footing else "")
+                + ("" if state.exclusive else ", not exclusive")
                 + "".join(f", alarm {alarm}" for alarm in output.alarms)
             )
             yield from (f"  {_set(cause)}" for cause in output.cause if cause.by is not None)
+            yield from (
+                f"  {each.kind}: {each.because}"
+                for each in output.cause
+                if each.by is None and each.because and output.state.footing
+            )
             yield from (f"  {each.topic} fails: {each.code}" for each in output.failures)
         case Rejection():
             yield f"reject {output.reason} at {output.field}: {output.detail}; {output.remedy}"
@@ -283,7 +294,8 @@ def _assignment(told: Assignment) -> Iterator[str]:
     held = " ".join(
         f"{entry.queue.queue_id}@{_dotted(entry.epoch)}:{entry.state}" for entry in told.assigned
     )
-    yield f"tell {told.member.incarnation} {_dotted(told.epoch)}: {held or 'own nothing'}"
+    held = held or told.standby or "own nothing"
+    yield f"tell {told.member.incarnation} {_dotted(told.epoch)}: {held}"
     for drop in told.drop:
         turn = f" after {drop.linger_ms} ms" if drop.linger_ms else ""
         yield f"  drop {drop.queue.queue_id}@{_dotted(drop.epoch)}{turn}"
@@ -293,6 +305,7 @@ def _assignment(told: Assignment) -> Iterator[str]:
         yield (
             f"  add {add.queue.queue_id}@{_dotted(add.epoch)} from {start}"
             + (f" after {after}" if after else "")
+            + (" in place" if add.former else "")
         )
 
 
