@@ -76,10 +76,12 @@ def _traces(connections: Connections, brokers: list[str]) -> list[Any]:
     return kept
 
 
+@pytest.mark.parametrize("line", ["rocketmq", "rocketmq_4"])
 def test_a_look_shows_owners_and_leaves_no_trace(
-    rocketmq: EmbeddedRocketMQ, tmp_path: Path
+    line: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """Two consumers share 16 queues as AVG says; members and offsets are the same after looks."""
+    rocketmq: EmbeddedRocketMQ = request.getfixturevalue(line)
     brokers = [rocketmq.address(name) for name in ("broker-a", "broker-b")]
     with (
         Connections(ConnectionSettings()) as connections,
