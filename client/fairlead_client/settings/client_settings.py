@@ -139,10 +139,13 @@ class Settings:
         Raises:
             SettingsError: a setting cannot work, or an argument is unknown or missing.
         """
-        needs = (
-            () if given.get("data_plane") == "rocketmq" and given.get("gateway") else ("bootstrap",)
-        )
+        on_rocketmq = given.get("data_plane") == "rocketmq"
+        needs = () if on_rocketmq else ("bootstrap",)
         check_keywords(client, given, SettingsArguments, FETCH_OPTIONS, needs)
+        if on_rocketmq and not (given.get("gateway") or given.get("bootstrap")):
+            problem = f"{client.__name__} needs it to join its group"
+            remedy = "give the gateway's address, or bootstrap= of the Kafka with Fairlead's topics"
+            raise SettingsError("gateway", problem, remedy)
         check_only_direct(given)
         return cls(**given, **fixed)
 
@@ -286,6 +289,10 @@ class Settings:
         if self.fetch:
             problem = "has options of kafka-python, and this client reads RocketMQ"
             raise SettingsError("fetch", problem, "leave it out; see the setting rocketmq")
+        for subscription in self.subscriptions(0):
+            if "." in subscription.topic:
+                problem = f"{subscription.topic!r} is not a topic of RocketMQ"
+                raise SettingsError("topics", problem, "give characters of A-Za-z0-9_%|-")
         if self.message_model == "broadcasting":
             problem = "a broadcasting consumer reads Kafka only"
             raise SettingsError("data_plane", problem, "leave it out, or use a PushConsumer")

@@ -58,6 +58,7 @@ def test_limits_and_logins() -> None:
             "'pulsar' is unknown; give one of kafka,",
         ),
         ({"data_plane": "kafka"}, "namesrv", 'leave it out, or give data_plane="rocketmq"'),
+        ({"topics": ["a.b"]}, "topics", "'a.b' is not a topic of RocketMQ; give"),
         ({"fetch": {"max_poll_records": 5}}, "fetch", "this client reads RocketMQ"),
         (
             {"rocketmq": {"acces_key": "x"}},
@@ -107,19 +108,24 @@ def _listen(messages: object, context: object) -> ConsumeResult:
     return ConsumeResult.CONSUME_SUCCESS
 
 
-@pytest.mark.parametrize("kind", [Consumer, BroadcastPushConsumer])
-def test_who_reads_kafka_only(kind: Any) -> None:
-    """Other kinds of consumer say which one reads RocketMQ."""
-    extra = {} if kind is Consumer else {"listener": _listen, "client_id": "a"}
+def test_who_reads_kafka_only() -> None:
+    """A broadcasting consumer says which one reads RocketMQ."""
     with pytest.raises(SettingsError, match=r"data_plane: .*PushConsumer"):
-        kind(**ON_ROCKETMQ, **extra)
+        BroadcastPushConsumer(**ON_ROCKETMQ, listener=_listen, client_id="a")
+
+
+def test_retry_topics_of_rocketmq_are_for_everybody() -> None:
+    """Its brokers hold messages back until they are due; on Kafka a Consumer would be early."""
+    Consumer(**ON_ROCKETMQ, retry_topic=True)
+    with pytest.raises(SettingsError, match=r"retry_topic: .* before its messages are due"):
+        Consumer(**WHO, retry_topic=True)
 
 
 def test_a_client_of_a_gateway_needs_no_kafka() -> None:
     """Without a gateway the control still comes from Kafka."""
     where = {name: value for name, value in ON_ROCKETMQ.items() if name != "bootstrap"}
     PullConsumer(**where, gateway="http://127.0.0.1:1")
-    with pytest.raises(SettingsError, match="bootstrap: PullConsumer needs it"):
+    with pytest.raises(SettingsError, match=r"gateway: PullConsumer needs it to join .*bootstrap="):
         PullConsumer(**where)
     with pytest.raises(SettingsError, match="bootstrap: PushConsumer needs it"):
         PushConsumer(group="g", topics=["t"], gateway="http://127.0.0.1:1", listener=_listen)
