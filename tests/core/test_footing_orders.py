@@ -36,6 +36,8 @@ class Member:
     name: str
     state: StandbyState = "wait"
     works: set[int] = field(default_factory=set)
+    stopping: set[int] = field(default_factory=set)
+    """What it held frozen, got no grant of, and has not stopped yet."""
     held: dict[int, tuple[Epoch, bool]] = field(default_factory=dict)
     """Queue -> its epoch, and whether a gate is open."""
     inbox: list[Assignment] = field(default_factory=list)
@@ -50,7 +52,11 @@ class Member:
 
     def at_work(self) -> set[int]:
         """Return the queues that it works on."""
-        return self.works | {number for number, (_, is_open) in self.held.items() if is_open}
+        return (
+            self.works
+            | self.stopping
+            | {number for number, (_, is_open) in self.held.items() if is_open}
+        )
 
 
 @dataclass(slots=True)
@@ -61,6 +67,8 @@ class Scene:
     members: dict[str, Member] = field(default_factory=dict)
     listed: set[str] = field(default_factory=set)
     look: int = 0
+    knows: bool = True
+    """Members know how far they are in the queues that they hold frozen."""
 
     def copy(self) -> "Scene":
         """Return a scene that can go on by itself; what never changes is shared."""
@@ -72,17 +80,24 @@ class Scene:
             sequences={**world.sequences},
         )
         members = {
-            name: replace(each, works={*each.works}, held={**each.held}, inbox=[*each.inbox])
+            name: replace(
+                each,
+                works={*each.works},
+                stopping={*each.stopping},
+                held={**each.held},
+                inbox=[*each.inbox],
+            )
             for name, each in self.members.items()
         }
-        return Scene(own, members, {*self.listed}, self.look)
+        return Scene(own, members, {*self.listed}, self.look, self.knows)
 
     def image(self) -> object:
         """Return what distinguishes this scene from others, but for numbers of records."""
         assert self.world.state is not None
         members = [
             (
-                *(each.name, each.state, sorted(each.works), sorted(each.held.items())),
+                *(each.name, each.state, sorted(each.works), sorted(each.stopping)),
+                sorted(each.held.items()),
                 *(each.applied, len(each.inbox), each.generation, each.dead),
             )
             for each in self.members.values()
@@ -155,7 +170,8 @@ class Scene:
                 each.works, each.held = each.at_work(), {}
             each.state = told.standby
             if told.standby == "freeze":
-                queues = tuple(FormerQueue(queue_of(one), Position(0, 5)) for one in each.works)
+                at = Position(0, 5) if self.knows else None
+                queues = tuple(FormerQueue(queue_of(one), at) for one in each.works)
                 answer = Former(GROUP, key_of(name), told.epoch, 0, 1, queues)
                 self.world.add("heartbeats", answer)
             return
@@ -164,8 +180,10 @@ class Scene:
             if each.state == "freeze":
                 for number in each.works & adds.keys():
                     each.held[number] = (adds[number].epoch, True)
+            each.stopping |= each.works - each.held.keys()
             each.works = set()
-        each.state = "own"
+        if not each.stopping:
+            each.state = "own"
         for drop in told.drop:
             number = drop.queue.queue_id
             epoch, is_open = each.held.get(number, (Epoch(0, 0), False))
@@ -182,10 +200,15 @@ class Scene:
                 is_open = not add.after or (is_open and epoch == add.epoch)
                 each.held[add.queue.queue_id] = (add.epoch, is_open)
 
+    def stop(self, name: str) -> None:
+        """A member has stopped what it was not granted; only then it says that it owns."""
+        each = self.members[name]
+        each.stopping, each.state = set(), "own"
+
     def end(self, name: str) -> None:
         """A member's lease ends: it stops everything, and later the engine takes it for dead."""
         each = self.members[name]
-        each.dead, each.works, each.held, each.inbox = True, set(), {}, []
+        each.dead, each.works, each.stopping, each.held, each.inbox = True, set(), set(), {}, []
         self.listed.discard(each.consumer)
         self.world.clock_ms += 14_000
         for other in self.members.values():
@@ -211,7 +234,9 @@ class Scene:
         for each in self.members.values():
             for number in each.at_work():
                 other = working.setdefault(number, each)
+                by_themselves = {"follow", "freeze"}
                 owns = number in each.held or number in other.held
+                owns = owns or not {each.state, other.state} <= by_themselves
                 assert other is each or not owns, (number, each, other)
 
 
@@ -223,6 +248,8 @@ def _events(scene: Scene, left: dict[str, int]) -> Iterator[tuple[str, str]]:
         if not each.dead:
             if each.inbox:
                 yield "read", name
+            if each.stopping:
+                yield "stop", name
             if left["beat"]:
                 yield "beat", name
             if left["end"]:
@@ -290,7 +317,7 @@ def _explore(scene: Scene, left: dict[str, int], depth: int) -> tuple[int, set[s
         for what, name in _events(here, budget):
             after = here.copy()
             _happen(after, what, name)
-            less = budget if what in ("run", "read") else {**budget, what: budget[what] - 1}
+            less = budget if what in ("run", "read", "stop") else {**budget, what: budget[what] - 1}
             stack.append((after, less, deep - 1))
     return len(seen), footings
 
@@ -338,6 +365,29 @@ def test_a_freeze_in_every_order(fault: dict[str, int]) -> None:
 def test_the_first_moves_in_every_order(fault: dict[str, int]) -> None:
     """From the take-over on members confirm, and a fault comes, in every order."""
     _, footings = _explore(_taken_over(), {**NONE, "beat": 2, **fault}, 7)
+    assert {"confirming", "own"} <= footings
+
+
+def test_a_queue_without_a_position_in_every_order() -> None:
+    """Who holds a queue and does not know how far it is stops it slowly: nobody gets it before."""
+    scene = _begun()
+    scene.knows = False
+    scene.world.rule("strategy", {"name": "STICKY"})
+    subject = ("orders", "main", "0")
+    scene.world.rule("pin", {"queue": [*queue_of(0)], "client_id": "b"}, *subject)
+    scene.run()
+    scene.tell()
+    scene.run()
+    for name in "ab":
+        scene.read(name)
+    scene.run()
+    for _ in range(2):
+        scene.tell()
+        scene.run()
+    for name in "ab":
+        scene.read(name)
+    scene.world.bounds(QUEUES)
+    _, footings = _explore(scene, {**NONE, "beat": 3}, 9)
     assert {"confirming", "own"} <= footings
 
 

@@ -286,3 +286,20 @@ def test_bridges_hear_whom_to_look_for() -> None:
         group.looks("a")
         asked += [each for each in group.world.requests() if each.what == "members"]
     assert len(asked) == 2
+
+
+def test_a_second_bridge_of_the_cluster_does_not_count_beside_the_first() -> None:
+    """Looks of two bridges do not follow each other: the second one counts when the first ends."""
+    other = "9c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d22"
+    group = attached("a")
+    group.looks("a")
+    group.looks("a", bridge=other, times=3)
+    assert group.on() is Footing.FOLLOWING
+    group.looks("a")
+    assert group.on() is Footing.FREEZING
+    group = attached("a")
+    group.looks("a")
+    group.world.clock_ms += 15_000
+    group.beat("a")
+    group.looks("a", bridge=other, times=2)
+    assert group.on() is Footing.FREEZING

@@ -65,7 +65,13 @@ class StandbyGroup:
         self.world.beat(client, profile=_profile(client, None, 1))
 
     def looks(
-        self, clients: str, *others: str, complete: bool = True, uneven: str = "", times: int = 1
+        self,
+        clients: str,
+        *others: str,
+        complete: bool = True,
+        uneven: str = "",
+        times: int = 1,
+        bridge: str = BRIDGE,
     ) -> None:
         """The bridge tells whom its two brokers list, each look five seconds after the other.
 
@@ -80,7 +86,7 @@ class StandbyGroup:
                 BrokerMembers("broker-b", tuple(sorted(fewer))),
             )
             now = self.world.clock_ms
-            seen = MembersLook(GROUP, "main", BRIDGE, self.look, complete, brokers, now)
+            seen = MembersLook(GROUP, "main", bridge, self.look, complete, brokers, now)
             self.world.add("offsets", seen)
             self.world.run()
             self.world.clock_ms += 1_000

@@ -37,6 +37,8 @@ ENOUGH_LOOKS: Final = 2
 _MORE_THAN_MEMBERS: Final = 100
 """The group keeps so many ids more than its quota of members."""
 _FOREIGN_MAX: Final = 100
+_SILENT_MS: Final = 15_000
+"""A bridge that lives looks every five seconds."""
 _CLUSTERS_MAX: Final = 8
 
 
@@ -70,7 +72,7 @@ def apply_look(draft: Draft, look: MembersLook) -> None:
     looks = dict(standing.looks)
     if not look.look:
         looks.pop(look.cluster, None)
-    elif known is not None and known.bridge == look.bridge and known.look >= look.look:
+    elif known is not None and _is_known(known, look):
         draft.counts["members", "duplicate"] += 1
         return
     else:
@@ -80,6 +82,16 @@ def apply_look(draft: Draft, look: MembersLook) -> None:
         looks[look.cluster] = _after(known, look, standing, draft.rules.quota.members)
     draft.counts["members", "applied"] += 1
     draft.state.standing = replace(standing, looks=looks)
+
+
+def _is_known(known: ClusterLooks, look: MembersLook) -> bool:
+    """Tell whether a look was read before, or is of a second bridge of its cluster.
+
+    Only looks of one bridge follow each other; the other one counts when that has been silent.
+    """
+    if known.bridge == look.bridge:
+        return known.look >= look.look
+    return look.at_ms - known.at_ms < _SILENT_MS
 
 
 def _after(
