@@ -100,3 +100,4 @@ def test_whatever_happens_meanwhile(seed: int) -> None:
     world.topics.rule("orders", "take_over", "all_attached")
     settle(world)
     give_back(world)
+    assert world.footing() == "following"
