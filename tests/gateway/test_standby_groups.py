@@ -87,10 +87,7 @@ def trouble(world: ThinWorld, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [201, *range(12)])
 def test_whatever_happens_meanwhile(seed: int) -> None:
-    """Drivers and gateways restart, clients come and go, answers and a state get lost.
-
-    In the world of the first seed a client leaves in the middle of a take-over.
-    """
+    """Restarts, losses and whoever comes or goes in mid take-over give no queue two owners."""
     world = began(seed, loses=0.05, replaces=0.1)
     chance = world.chance
     kinds = ("restart", "loss", "kill", "join", "leave", "never", "all_attached", "nothing")
