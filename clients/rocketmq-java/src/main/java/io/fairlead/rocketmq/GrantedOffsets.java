@@ -41,7 +41,7 @@ public final class GrantedOffsets implements OffsetStore {
   @Override
   public void updateOffset(MessageQueue queue, long offset, boolean increaseOnly) {
     HeldQueue work = held.at(queue);
-    if (work == null) {
+    if (work == null || work.pulled) {
       return;
     }
     if (work.messages.isDropped() && !increaseOnly) {

@@ -34,6 +34,10 @@ final class HeldQueue {
   boolean stopping;
   boolean lost;
   volatile boolean kept;
+
+  /** A lite pull consumer feeds it: what RocketMQ says of its offset does not count. */
+  boolean pulled;
+
   volatile boolean errand;
   volatile boolean locked;
   volatile boolean parted;
@@ -106,6 +110,17 @@ final class HeldQueue {
     }
   }
 
+  /** Notes messages that came from the broker, in their order. */
+  void fetched(List<MessageExt> messages) {
+    for (Long offset : offsets(messages)) {
+      synchronized (this) {
+        skip(offset);
+        seen = Math.max(seen, offset + 1);
+      }
+    }
+    gate.fetched(offsets(messages));
+  }
+
   /** A call of the listener has ended. */
   void leave(List<Long> finished, List<Long> putBack) {
     gate.leave(finished, putBack);
@@ -138,14 +153,9 @@ final class HeldQueue {
     @Override
     public boolean putMessage(List<MessageExt> fetched) {
       for (MessageExt message : fetched) {
-        long offset = message.getQueueOffset();
-        unfinished.put(offset, message);
-        synchronized (HeldQueue.this) {
-          skip(offset);
-          seen = Math.max(seen, offset + 1);
-        }
+        unfinished.put(message.getQueueOffset(), message);
       }
-      gate.fetched(offsets(fetched));
+      HeldQueue.this.fetched(fetched);
       return super.putMessage(fetched);
     }
   }

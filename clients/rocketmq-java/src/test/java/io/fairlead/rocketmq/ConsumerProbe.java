@@ -50,6 +50,8 @@ public final class ConsumerProbe {
   private final long workMs;
   private final long failEvery;
   private DefaultMQPushConsumer consumer;
+  private FairleadLitePullConsumer pulled;
+  private volatile boolean leaving;
   private Attached attached;
   private boolean holds;
   private Long heldQueue;
@@ -89,27 +91,59 @@ public final class ConsumerProbe {
     commands.start();
     journal.event("ready");
     joined.await();
+    if (Boolean.parseBoolean(flags.get("pull"))) {
+      pull();
+      return;
+    }
     consumer = consumer();
     if (flags.containsKey("gateway")) {
-      Options options =
-          Options.gateway(flags.get("gateway"))
-              .clientId(flags.get("client-id"))
-              .onOutage(flags.getOrDefault("on-outage", "stop"))
-              .observer(journal.observer());
-      if (Boolean.parseBoolean(flags.get("standby"))) {
-        options.standby();
-      }
-      if (flags.containsKey("token-file")) {
-        options.tokenFile(Paths.get(flags.get("token-file")));
-      }
-      if (flags.containsKey("ca-file")) {
-        options.ssl(trusting(Paths.get(flags.get("ca-file"))));
-      }
-      attached = Fairlead.attach(consumer, options);
+      attached = Fairlead.attach(consumer, options());
     }
     consumer.start();
     journal.event("joined");
     ended.await();
+  }
+
+  private Options options() throws Exception {
+    Options options =
+        Options.gateway(flags.get("gateway"))
+            .clientId(flags.get("client-id"))
+            .onOutage(flags.getOrDefault("on-outage", "stop"))
+            .observer(journal.observer());
+    if (Boolean.parseBoolean(flags.get("standby"))) {
+      options.standby();
+    }
+    if (flags.containsKey("token-file")) {
+      options.tokenFile(Paths.get(flags.get("token-file")));
+    }
+    if (flags.containsKey("ca-file")) {
+      options.ssl(trusting(Paths.get(flags.get("ca-file"))));
+    }
+    return options;
+  }
+
+  private void pull() throws Exception {
+    pulled = new FairleadLitePullConsumer(flags.get("group"), options());
+    pulled.setNamesrvAddr(flags.get("namesrv"));
+    pulled.setInstanceName(flags.get("client-id"));
+    pulled.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+    pulled.setPullBatchSize((int) number("batch", 1));
+    pulled.subscribe(flags.get("topic"), flags.getOrDefault("tags", "*"));
+    pulled.start();
+    journal.event("joined");
+    while (!leaving) {
+      List<MessageExt> messages = pulled.poll(200);
+      if (!messages.isEmpty()) {
+        MessageExt first = messages.get(0);
+        handle(
+            messages,
+            new MessageQueue(first.getTopic(), first.getBrokerName(), first.getQueueId()));
+      }
+    }
+    pulled.commitSync();
+    pulled.shutdown();
+    journal.event("left");
+    ended.countDown();
   }
 
   private static SSLContext trusting(Path file) throws Exception {
@@ -232,12 +266,21 @@ public final class ConsumerProbe {
   private Map<String, Object> counters() {
     Map<String, Object> line = new LinkedHashMap<>();
     line.put("event", "counters");
-    line.putAll(attached.counters().all());
+    line.putAll((pulled != null ? pulled.counters() : attached.counters()).all());
     return line;
   }
 
   private void leave() {
     letGo();
+    leaving = true;
+    if (pulled != null) {
+      try {
+        ended.await();
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+      }
+      return;
+    }
     if (attached != null) {
       attached.close();
     } else if (consumer != null) {
