@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.java, pytest.mark.broker]
 
-QUEUES, MESSAGES = 3, 900
+QUEUES, MESSAGES = 2, 600
 
 
 def _await_work(world: Moves) -> None:

@@ -203,17 +203,20 @@ public final class FairleadLitePullConsumer extends DefaultLitePullConsumer {
 
   /** What the control thread asks of RocketMQ. */
   final class Feed {
-    void assignTo(Collection<MessageQueue> queues) {
-      FairleadLitePullConsumer.super.assign(queues);
-    }
-
-    void begin(MessageQueue queue, long offset) throws MQClientException {
-      FairleadLitePullConsumer.super.seek(queue, offset);
-      FairleadLitePullConsumer.super.resume(Collections.singleton(queue));
-    }
-
-    void pauseAt(MessageQueue queue) {
-      FairleadLitePullConsumer.super.pause(Collections.singleton(queue));
+    /**
+     * Fetches these queues and no other; a new one from where the gate is, since RocketMQ asks the
+     * offset store. A seek could be overtaken by a fetch that is under way.
+     */
+    void fetch(Collection<MessageQueue> queues, String topic) {
+      if (!queues.isEmpty()) {
+        FairleadLitePullConsumer.super.assign(queues);
+        return;
+      }
+      // RocketMQ takes no empty assignment, and a queue that stays keeps its fetches.
+      Collection<MessageQueue> nowhere =
+          Collections.singleton(new MessageQueue(topic, "nowhere", 0));
+      FairleadLitePullConsumer.super.assign(nowhere);
+      FairleadLitePullConsumer.super.pause(nowhere);
     }
 
     long inBounds(MessageQueue queue, long offset) throws MQClientException {

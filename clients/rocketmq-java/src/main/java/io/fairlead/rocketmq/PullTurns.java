@@ -204,12 +204,9 @@ final class PullTurns {
         return;
       }
       synchronized (this) {
-        Set<MessageQueue> all = assigned();
-        all.add(work.queue);
-        feed.assignTo(all);
-        feed.begin(work.queue, from);
         work.tellStarted();
         work.adopted = true;
+        fetch(work);
       }
       counters.add(Thing.ADOPTED);
       LOG.info("start " + work.name + " at " + from);
@@ -222,7 +219,14 @@ final class PullTurns {
     HeldQueue again = held(work.name, from);
     again.reported = work.reported;
     work.goOn(again, from);
-    held.put(again);
+    synchronized (this) {
+      held.put(again);
+      fetch(work);
+    }
+  }
+
+  private void fetch(HeldQueue changed) {
+    feed.fetch(assigned(), changed.queue.getTopic());
   }
 
   private Set<MessageQueue> assigned() {
@@ -244,13 +248,7 @@ final class PullTurns {
     }
     synchronized (this) {
       held.remove(work);
-      Set<MessageQueue> rest = assigned();
-      if (rest.isEmpty()) {
-        // RocketMQ takes no empty assignment.
-        feed.pauseAt(work.queue);
-      } else {
-        feed.assignTo(rest);
-      }
+      fetch(work);
     }
     long position = work.gate.position();
     counters.add(Thing.RELEASED);
