@@ -104,7 +104,7 @@ public final class FairleadLitePullConsumer extends DefaultLitePullConsumer {
   /** Refused: a queue is read from where it is granted. */
   @Override
   public void seek(MessageQueue queue, long offset) {
-    throw new SettingsException("seek", "is not served", "use fairlead group reset");
+    throw new SettingsException("seek", "is not served", "use fairlead offsets reset");
   }
 
   @Override

@@ -262,7 +262,7 @@ final class QueueTurns {
       } else {
         counters.add(Thing.REFUSED_RESETS);
         LOG.warning(
-            work.name + ": a reset to " + work.movedTo + " is refused; use fairlead group reset");
+            work.name + ": a reset to " + work.movedTo + " is refused; use fairlead offsets reset");
       }
     }
     end(work);
