@@ -166,11 +166,12 @@ class RequestAnswerer:
         if not written:
             self._book.put_off(request, now_ms=now_ms)
             return
-        if given.left:
-            self._book.put_off(request, now_ms=now_ms, left=given.left)
-        else:
-            self._book.answered(request)
         answered = 0 if given.record is None else len(given.record.queues)
+        if not given.left:
+            self._book.answered(request)
+        elif not self._book.put_off(request, now_ms=now_ms, left=given.left) and not answered:
+            # A broker that is away for an hour would fill the log.
+            return
         log.info(
             "request_answered" if answered else "request_put_off",
             group=request.group,

@@ -116,12 +116,16 @@ class RequestBook:
 
     def put_off(
         self, request: Request, *, now_ms: int, left: Iterable[MessageQueue] | None = None
-    ) -> None:
-        """Keep a request for another attempt; ``left``: only for these queues (None: unchanged)."""
+    ) -> bool:
+        """Keep a request for another attempt; ``left``: only for these queues (None: unchanged).
+
+        Returns:
+            Whether this was the first attempt since somebody made the request, or repeated it.
+        """
         waiting = self._waiting.get(_key(request))
         if waiting is None:
-            return
-        waiting.tried = True
+            return False
+        is_first, waiting.tried = not waiting.tried, True
         if left is not None:
             self._queues -= _named(waiting.request)
             rest = tuple(sorted(left))
@@ -130,6 +134,7 @@ class RequestBook:
             self._queues += _named(waiting.request)
         waiting.next_at_ms = now_ms + waiting.pause_ms
         waiting.pause_ms = min(2 * waiting.pause_ms, self._pause_ms_max)
+        return is_first
 
     def _strike(self, key: _Key) -> _Waiting | None:
         """Remove a request and return it; None if there is none."""

@@ -174,3 +174,14 @@ def test_what_is_left_of_great_requests() -> None:
         waiting.put_off(request(group=f"g{number}"), now_ms=0, left=left)
     kept = [len(each.queues or ()) for each in waiting.due(now_ms=1_000)]
     assert kept == [90_000, 90_000, 0]
+
+
+def test_the_first_attempt_is_known() -> None:
+    """Only the first one is logged, until somebody repeats the request."""
+    waiting = book()
+    waiting.add(request(1), now_ms=0)
+    assert waiting.put_off(request(1), now_ms=0)
+    assert not waiting.put_off(request(1), now_ms=100)
+    waiting.add(request(1), now_ms=200)
+    assert waiting.put_off(request(1), now_ms=200)
+    assert not waiting.put_off(request(2, group="h"), now_ms=200)
