@@ -22,6 +22,7 @@ import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.common.ServiceState;
 import org.apache.rocketmq.common.UtilAll;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.MessageQueue;
 
 /** A consumer that is attached. One daemon thread does what the gateway says. */
 public final class Attached implements AutoCloseable, AttachedMXBean {
@@ -39,7 +40,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   private final Thread control;
   private final HeldQueues held;
   private final GrantedOffsets offsets;
-  private QueueTurns turns;
+  private volatile QueueTurns turns;
   private ObjectName shown;
   private volatile GatewayMember member;
   private volatile boolean closing;
@@ -103,6 +104,15 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   public String lastFailure() {
     GatewayMember asked = member;
     return asked == null ? null : asked.lastFailure();
+  }
+
+  /**
+   * Returns whether the messages of this queue that a listener has in hand are still the member's. A
+   * process that stood still may ask before its work has an effect outside.
+   */
+  public boolean mayWork(MessageQueue queue) {
+    HeldQueue work = held.at(queue);
+    return work != null && work.adopted && turns.mayWork(work);
   }
 
   /** Stops all queues, leaves the group, and shuts the consumer down; at most 30 s. */

@@ -101,7 +101,7 @@ final class QueueTurns {
     return new HeldQueue(name, offset, this::mayWork, this::wake, options.observer);
   }
 
-  private boolean mayWork(HeldQueue work) {
+  boolean mayWork(HeldQueue work) {
     if (work.kept) {
       return true;
     }

@@ -213,6 +213,10 @@ public final class ConsumerProbe {
       messages.forEach(message -> journal.failed(queue, message));
       return 0;
     }
+    if (attached != null && !attached.mayWork(queue)) {
+      // It stood still for longer than its lease: somebody else processes them.
+      return messages.size();
+    }
     int done = 0;
     while (done < messages.size() && !fails(messages.get(done))) {
       journal.consumed(queue, messages.get(done));
