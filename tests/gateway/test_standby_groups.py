@@ -61,6 +61,7 @@ def test_taken_over_nothing_moves() -> None:
     settle(world)
     assert [len(thin.held) for thin in world.thins] == [1, 1, 1, 1]
     assert world.thins[3].starts == 1
+    assert sum(thin.repeats for thin in world.thins) == 0
     moved = sum(thin.stops for thin in world.thins)
     give_back(world)
     assert sum(thin.stops for thin in world.thins) == moved

@@ -53,6 +53,7 @@ class ThinFollower:
         held: what it works on, and the next offset of each.
         names: the epochs of these works; None: it holds the queue by following.
         starts: how often it began a queue that it did not have.
+        repeats: how many messages it read again because of that.
     """
 
     client_id: str
@@ -62,6 +63,7 @@ class ThinFollower:
     names: dict[Queue, Epoch | None] = field(default_factory=dict)
     stopping: set[Queue] = field(default_factory=set)
     starts: int = 0
+    repeats: int = 0
     stops: int = 0
     gone: bool = False
     _freeze: Epoch | None = None
@@ -110,7 +112,9 @@ class ThinFollower:
                 self.names[queue] = epoch
             case act.StartWork(queue, epoch, offset):
                 assert queue not in self.held, "it holds the queue already"
-                assert offset <= self.place.done.get(queue, 0), f"skips messages of {queue}"
+                reached = self.place.done.get(queue, 0)
+                assert offset <= reached, f"skips messages of {queue}"
+                self.repeats += reached - offset
                 self.held[queue], self.names[queue] = offset, epoch
                 self.starts += 1
             case act.StopWork(queue, epoch):
