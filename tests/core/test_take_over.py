@@ -44,7 +44,7 @@ def test_all_attached_is_taken_over_as_it_lies() -> None:
 
 
 def test_nothing_moves_until_each_has_confirmed() -> None:
-    """Whatever the strategy wants, no queue moves before each client knows its grants."""
+    """No queue moves before each client knows its grants (rule H32)."""
     group = attached("ab")
     group.freeze("ab")
     group.former("a", {0: 10, 1: 11, 2: 12, 3: 13})
@@ -213,7 +213,7 @@ def test_an_answer_to_another_freeze_changes_nothing() -> None:
 
 
 def test_a_look_from_before_the_last_answer_does_not_count() -> None:
-    """Somebody may have come before the last member froze: two looks after it must show nobody."""
+    """Somebody may have come before the last member froze: two later looks show none (rule H32)."""
     group = _frozen()
     group.world.run()
     group.looks("ab")

@@ -1,4 +1,4 @@
-"""On which footing a group is when a barrier ends: its members alone know (rule H15).
+"""On which footing a group is when a barrier ends: its members alone know (rule H33).
 
 A state that was put back may be older than what members have read since, and none may be left. So
 each member that stands by says in its heartbeats what it does, and takes nothing of an older engine

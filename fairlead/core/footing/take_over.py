@@ -4,7 +4,7 @@ While the group is frozen each client works on with what it holds and takes noth
 has told what that is, and the data plane still lists nobody else, all is known of who works on
 what. The decision grants it as it lies, and nothing else: a client works on its frozen queues until
 it reads of its grants, and nobody may meet it there. The group moves queues only when each client
-has said that it knows (ADR 0245).
+has said that it knows (rule H32, ADR 0245).
 """
 
 from collections.abc import Iterator
