@@ -37,7 +37,7 @@ def _acknowledge(group: StandbyGroup, *claims: tuple[int, bool], client: str) ->
 
 
 def test_a_barrier_waits_for_the_word_of_each_member_that_stands_by() -> None:
-    """Claims alone do not end a barrier: a heartbeat of the new generation must say it (rule H33)."""
+    """Claims alone do not end a barrier: heartbeats of the new generation say it (rule H33)."""
     group = _frozen()
     group.world.driver(2)
     group.world.run()
