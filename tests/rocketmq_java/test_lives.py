@@ -84,13 +84,10 @@ def test_members_come_and_go(
     assert len(group.processed()) == group.written
 
 
-@pytest.mark.parametrize("ordered", [False, True], ids=["concurrent", "ordered"])
-def test_a_killed_and_a_frozen_member_are_replaced(
-    place: Engine, tmp_path: Path, *, ordered: bool
-) -> None:
+def test_a_killed_and_a_frozen_member_are_replaced(place: Engine, tmp_path: Path) -> None:
     """Their queues go to others, what they had in hand may come again, and nobody overlaps."""
     java = built_rocketmq_java("rocketmq-5")
-    with closing(BalancedGroup(place, java, tmp_path, ordered=ordered)) as group:
+    with closing(BalancedGroup(place, java, tmp_path)) as group:
         killed, frozen = group.member("a"), group.member("b")
         group.await_owners(a=2, b=2)
         group.begin_to_write()
