@@ -12,7 +12,18 @@ from tests.mutants.tree import ROOT
 
 PAGE = ROOT / "docs" / "mutants.md"
 NUMBERED = re.compile(r"^- \*\*(H\d+)\*\* |^\| (C\d+) \| ", re.MULTILINE)
-VARIANTS = {7: "b", 10: "bc", 15: "b", 17: "b", 22: "b", 25: "bc", 31: "b", 36: "b", 37: "b", 40: "b"}
+VARIANTS = {
+    7: "b",
+    10: "bc",
+    15: "b",
+    17: "b",
+    22: "b",
+    25: "bc",
+    31: "b",
+    36: "b",
+    37: "b",
+    40: "b",
+}
 MUTANTS = catalogue()
 
 
