@@ -53,9 +53,14 @@ class PositionFacts:
                 self.formers.setdefault(entry.queue, set()).add(entry.position.offset)
 
     def let_go(self) -> None:
-        """Forget how far queues were processed: who follows RocketMQ moves that by its means."""
+        """Forget how far queues were processed, and how far they reach.
+
+        Who follows RocketMQ moves positions by its means, and the engine forgets the ends too.
+        """
         for held in (self.reached, self.ever, self.late, self.stale, self.formers):
             held.clear()
+        for bounds in self.bounds.values():
+            bounds.end = None
 
     def reach(
         self,
@@ -96,9 +101,15 @@ class PositionFacts:
         return bounds is not None and bounds.end is not None and position.offset <= bounds.end
 
     def is_beyond(self, queue: MessageQueue, position: Position) -> bool:
-        """Tell whether a position lies beyond every reported end."""
+        """Tell whether a position lies beyond every reported end.
+
+        After a take-over nobody has reported an end yet: the engine knows where frozen members had
+        come, and asks a bridge about whatever lies beyond.
+        """
         bounds = self.bounds.get(queue)
-        return bounds is not None and bounds.end is not None and position.offset > bounds.end
+        if bounds is not None and bounds.end is not None:
+            return position.offset > bounds.end
+        return queue in self.formers and position.offset > max(self.formers[queue])
 
     def reset(self, record: Reset, row: RawRecord, clock_ms: int) -> None:
         """Record an operator's reset: it wins over every earlier position."""
