@@ -166,6 +166,8 @@ class DemoRocketMQ:
                 chance=random.Random(options.seed),  # noqa: S311 - who leaves is no secret
                 consumers=options.consumers,
                 freeze_s=options.freeze_s,
+                # After a freeze RocketMQ's own way may take minutes to share the queues again.
+                must_settle=way is not Way.ROCKETMQ,
             )
             script.prepare()
             start = partial(self._start_producer, stack, own, cluster, topic)

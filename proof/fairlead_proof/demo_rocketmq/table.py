@@ -37,7 +37,8 @@ def print_outcome(outcome: DemoOutcome, console: Console) -> None:
     for name, cell in _ROWS:
         table.add_row(name, *(cell(way) for way in outcome.ways))
     console.print(table)
-    console.print(_steps(outcome))
+    for way in outcome.ways:
+        console.print(_steps(way))
     for way in outcome.ways:
         if way.failure is not None:
             console.print(Text(f"{way.way.words}: the script ended early: {way.failure}", "red"))
@@ -56,20 +57,11 @@ def print_outcome(outcome: DemoOutcome, console: Console) -> None:
     console.print(Text(told, style), soft_wrap=True)
 
 
-def _steps(outcome: DemoOutcome) -> Table:
-    what = ("moved", "over after", "beside", "again")
-    table = _table("step", *(f"{way.way.words}: {each}" for way in outcome.ways for each in what))
-    names = list(dict.fromkeys(step.name for way in outcome.ways for step in way.steps))
-    for name in names:
-        cells = []
-        for way in outcome.ways:
-            step = next((each for each in way.steps if each.name == name), None)
-            cells += (
-                ["-"] * len(what)
-                if step is None
-                else [str(step.moves), _ms(step.over_ms), str(step.beside), str(step.again)]
-            )
-        table.add_row(name, *cells)
+def _steps(way: WayOutcome) -> Table:
+    table = _table(f"step, {way.way.words}", "moved", "over after", "beside", "again")
+    for step in way.steps:
+        row = (str(step.moves), _ms(step.over_ms), str(step.beside), str(step.again))
+        table.add_row(step.name, *row)
     return table
 
 
