@@ -60,7 +60,12 @@ class RollOutScript(RocketMQScript):
         self._replace_all(self._attached)
 
     def take_over(self) -> None:
-        """The engine takes the group over by itself."""
+        """The engine takes the group over by itself.
+
+        Until it freezes the group, RocketMQ's strategy decides, and what its last moves repeat is
+        its own.
+        """
+        self._await_footing("freezing", "confirming", "own")
         self._begin("take_over", "all are attached: the engine takes the group over")
         self._await_footing("own")
         self._settle()
@@ -104,13 +109,13 @@ class RollOutScript(RocketMQScript):
         self._lives += 1
         return f"d{self._lives}"
 
-    def _await_footing(self, wanted: str) -> None:
+    def _await_footing(self, *wanted: str) -> None:
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while (seen := self._footing()) != wanted:
+        while (seen := self._footing()) not in wanted:
             self._look_after_all()
             if time.monotonic() > deadline:
                 raise StepError(
-                    f"waited {PATIENCE_SECONDS:.0f} s in vain for the group to stand as {wanted};"
-                    f" it stands as {seen}."
+                    f"waited {PATIENCE_SECONDS:.0f} s in vain for the footing {wanted[-1]};"
+                    f" the group stands as {seen}."
                 )
             self._fleet.wait_until(lambda _: False, 0.2)

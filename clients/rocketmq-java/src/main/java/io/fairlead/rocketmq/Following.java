@@ -36,6 +36,7 @@ final class Following {
   private GatewayMember member;
   private Epoch unanswered;
   private boolean stops;
+  private boolean wasOwn;
 
   Following(
       RocketMQ rocketmq, HeldQueues held, Counters counters, QueueTurns turns, Errands errands) {
@@ -53,6 +54,10 @@ final class Following {
   /** Keeps what is held; from now on RocketMQ's former strategy decides. */
   void follow() {
     unanswered = null;
+    if (wasOwn) {
+      held.wantWhatIsHeld();
+      wasOwn = false;
+    }
     for (HeldQueue work : held.all()) {
       if (!work.name.epoch.equals(NOBODY)) {
         counters.add(Thing.GIVEN_BACK);
@@ -95,6 +100,7 @@ final class Following {
       member.unfollowed();
     }
     Standing standing = member.standing();
+    wasOwn |= standing == Standing.OWN;
     if (standing == Standing.FOLLOW && running && !stops) {
       obeyStrategy();
     } else {

@@ -62,6 +62,16 @@ final class HeldQueues implements AllocateMessageQueueStrategy {
     return result;
   }
 
+  /**
+   * Wants what is held, until RocketMQ asks the former strategy again: what that said last, before
+   * the engine gave the group back, rests on members of that time.
+   */
+  void wantWhatIsHeld() {
+    for (String topic : wanted.keySet()) {
+      wanted.put(topic, new ArrayList<>(of(topic)));
+    }
+  }
+
   @Override
   public List<MessageQueue> allocate(
       String group, String clientId, List<MessageQueue> queues, List<String> clients) {
