@@ -12,7 +12,7 @@ from typing import Final
 from fairlead.errors import UsageError
 from fairlead.wire.texts import TOPIC
 
-__all__ = ["ASKED_MAX", "WatchList", "checked_pattern", "checked_topic"]
+__all__ = ["ASKED_MAX", "WatchList"]
 
 ASKED_MAX: Final = 2_000
 """The most requested topics; one call every two seconds describes the whole list."""
@@ -43,6 +43,28 @@ class WatchList:
         self._forget_ms = forget_ms
         self._matching: frozenset[str] = frozenset()
         self._asked: dict[str, int] = {}
+
+    @classmethod
+    def of(
+        cls, topics: Iterable[str], pattern: str | None, *, prefix: str, forget_ms: int
+    ) -> "WatchList":
+        """Return the list of what a user has named.
+
+        Args:
+            topics: topics that are always watched.
+            pattern: a regular expression for whole names, or None.
+            prefix: that of Fairlead's own topics.
+            forget_ms: how long a topic without a route stays after its last request.
+
+        Raises:
+            UsageError: a name or the pattern is invalid.
+        """
+        return cls(
+            named=[_checked_topic(topic) for topic in topics],
+            pattern=_checked_pattern(pattern),
+            hidden_prefix=prefix,
+            forget_ms=forget_ms,
+        )
 
     @property
     def wants_discovery(self) -> bool:
@@ -86,7 +108,7 @@ class WatchList:
         return bool(self._hidden_prefix) and name.startswith(self._hidden_prefix)
 
 
-def checked_topic(topic: str) -> str:
+def _checked_topic(topic: str) -> str:
     """Return the name of a topic to watch.
 
     Raises:
@@ -97,7 +119,7 @@ def checked_topic(topic: str) -> str:
     return topic
 
 
-def checked_pattern(pattern: str | None) -> re.Pattern[str] | None:
+def _checked_pattern(pattern: str | None) -> re.Pattern[str] | None:
     """Return the regular expression of the topics to watch.
 
     Raises:

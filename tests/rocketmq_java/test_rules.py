@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 _MAIN = "main/java/io/fairlead/rocketmq"
 _GATE, _OFFSETS = f"{_MAIN}/gate/QueueGate.java", f"{_MAIN}/GrantedOffsets.java"
+_HELD = f"{_MAIN}/HeldQueues.java"
 _CHECKS = sorted((SOURCES / "test/java/io/fairlead/rocketmq").glob("*Checks.java"))
 RULES = {
     rule for path in _CHECKS for rule in re.findall(r"void (rule\w+)\(", path.read_text("utf-8"))
@@ -46,6 +47,10 @@ MUTANTS = {
     "one-way commit": (
         (Edit(_OFFSETS, "(work.queue, position, false)", "(work.queue, position, true)"),),
         "ruleACommitAwaitsTheBroker",
+    ),
+    "an old share stays wanted": (
+        (Edit(_HELD, "wanted.put(topic, new ArrayList<>(of(topic)));", ""),),
+        "ruleAShareFromBeforeTheWayBackIsForgotten",
     ),
     "a reset counts as progress": (
         (Edit(_OFFSETS, "work.messages.isDropped() && !increaseOnly", "false"),),

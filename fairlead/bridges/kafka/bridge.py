@@ -16,7 +16,7 @@ from fairlead.bridges.kafka.retry_removal import REMOVE_AFTER_MS
 from fairlead.bridges.kafka.retry_topics import RETRY_GROUPS_MAX, RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.topic_maker import TopicMaker
-from fairlead.bridges.watch_list import WatchList, checked_pattern, checked_topic
+from fairlead.bridges.watch_list import WatchList
 from fairlead.errors import UsageError
 from fairlead.wire.texts import ADDRESS, BROKER_NAME
 from fairlead.wire.topics import TopicNames
@@ -87,11 +87,8 @@ class KafkaBridge:
         self._default_topic_queue_nums = default_topic_queue_nums
         if topic_pattern is None and default_topic_queue_nums:
             topic_pattern = ".*"
-        self._watched = WatchList(
-            named=[checked_topic(topic) for topic in topics],
-            pattern=checked_pattern(topic_pattern),
-            hidden_prefix=prefix,
-            forget_ms=self._times.forget_ms,
+        self._watched = WatchList.of(
+            topics, topic_pattern, prefix=prefix, forget_ms=self._times.forget_ms
         )
         timeout_ms, options = self._times.timeout_ms, data_options or {}
         self._data = DataCluster(self._address, timeout_ms=timeout_ms, options=options)

@@ -18,7 +18,7 @@ from fairlead.bridges.rocketmq.member_looks import MemberLooks
 from fairlead.bridges.rocketmq.rocketmq_side import RocketMQSide
 from fairlead.bridges.rocketmq.route_book import RocketMQRouteBook
 from fairlead.bridges.rocketmq.silent_servers import SilentServers
-from fairlead.bridges.watch_list import WatchList, checked_pattern, checked_topic
+from fairlead.bridges.watch_list import WatchList
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.rocketmq.name_servers import NameServers, addresses_of
 from fairlead.wire.topics import TopicNames
@@ -77,11 +77,8 @@ class RocketMQBridge:
         self._addresses = addresses_of(namesrv)
         self._cluster_name = cluster_name
         self._connection = connection or ConnectionSettings(connect_s=1.0)
-        self._watched = WatchList(
-            named=[checked_topic(topic) for topic in topics],
-            pattern=checked_pattern(topic_pattern),
-            hidden_prefix=prefix,
-            forget_ms=self._times.forget_ms,
+        self._watched = WatchList.of(
+            topics, topic_pattern, prefix=prefix, forget_ms=self._times.forget_ms
         )
         self._control = ControlTopics(
             control_bootstrap,

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption, OwnBrokerOption
-from fairlead.cli.render.output import OutputFormat, write_document
-from fairlead.errors import ExitCode, UsageError
+from fairlead.cli.render.output import OutputFormat
+from fairlead.errors import UsageError
+from fairlead_proof.cli.played import play_and_show
 from fairlead_proof.demo.consumers import Consumers
 
 if TYPE_CHECKING:
     from fairlead_proof.demo.broker_faults import BrokerFault
-    from fairlead_proof.demo.report import DemoReport
 
 ConsumersOption = Annotated[
     Consumers,
@@ -80,11 +79,9 @@ def demo(
     With --brokers 3, one broker at a time is killed, frozen or restarted while a client joins or
     leaves: the engine must decide within 5 s after new partition leaders are elected.
     """
-    from fairlead_proof.demo.report import print_report, write_report
-    from fairlead_proof.demo.run import Demo, DemoOptions, make_console
-    from fairlead_proof.demo.screen import Screen
+    from fairlead_proof.demo.report import print_report
+    from fairlead_proof.demo.run import Demo, DemoOptions
 
-    console = make_console(to_stderr=output is not OutputFormat.TABLE)
     options = DemoOptions(
         duration,
         seed,
@@ -95,25 +92,13 @@ def demo(
         freeze_s=freeze,
         gateways=_gateways(brokers, asked=gateway),
     )
-    stop_once_on_signals()
-    try:
-        with Screen(console) as screen:
-            outcome = Demo(options, screen).run()
-    except KeyboardInterrupt:
-        typer.echo("interrupted; everything was stopped", err=True)
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
-    write_report(outcome.to_json(), report)
-    print_report(outcome, console)
-    console.print(f"report: {report}", markup=False, soft_wrap=True)
-    _end(outcome, output, check=check)
-
-
-def _end(outcome: "DemoReport", output: OutputFormat, *, check: bool) -> None:
-    """Write the verdict for programs, and end with it if asked to."""
-    if output is not OutputFormat.TABLE:
-        write_document(outcome.to_json(), output)
-    if check and not outcome.passed:
-        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+    play_and_show(
+        lambda screen: Demo(options, screen).run(),
+        print_report,
+        report=report,
+        output=output,
+        check=check,
+    )
 
 
 def _gateways(brokers: int, *, asked: bool) -> int:

@@ -3,18 +3,15 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption
-from fairlead.cli.render.output import OutputFormat, write_document
-from fairlead.errors import ExitCode, UsageError
+from fairlead.cli.render.output import OutputFormat
+from fairlead.errors import UsageError
+from fairlead_proof.cli.played import play_and_show
 from fairlead_proof.demo_rocketmq.way import Way
-
-if TYPE_CHECKING:
-    from fairlead_proof.demo_rocketmq.outcome import DemoOutcome
 
 
 class ServerVersion(StrEnum):
@@ -90,14 +87,10 @@ def demo_rocketmq(
     for Fairlead: nobody at work beside another, no message missed, and none begun again without
     need.
     """
-    from fairlead_proof.demo.report import write_report
-    from fairlead_proof.demo.run import make_console
-    from fairlead_proof.demo.screen import Screen
     from fairlead_proof.demo_rocketmq.run import DemoRocketMQ, DemoRocketMQOptions
     from fairlead_proof.demo_rocketmq.table import print_outcome
 
     steps = _steps(step or ())
-    console = make_console(to_stderr=output is not OutputFormat.TABLE)
     options = DemoRocketMQOptions(
         ways=tuple(way or (Way.FAIRLEAD, Way.ROCKETMQ)),
         server=server.value,
@@ -110,25 +103,13 @@ def demo_rocketmq(
         steps=steps,
         keep=keep,
     )
-    stop_once_on_signals()
-    try:
-        with Screen(console) as screen:
-            outcome = DemoRocketMQ(options, screen).run()
-    except KeyboardInterrupt:
-        typer.echo("interrupted; everything was stopped", err=True)
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
-    write_report(outcome.to_json(), report)
-    print_outcome(outcome, console)
-    console.print(f"report: {report}", markup=False, soft_wrap=True)
-    _end(outcome, output, check=check)
-
-
-def _end(outcome: "DemoOutcome", output: OutputFormat, *, check: bool) -> None:
-    """Write the outcome for programs, and end with the verdict if asked to."""
-    if output is not OutputFormat.TABLE:
-        write_document(outcome.to_json(), output)
-    if check and not outcome.passed:
-        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+    play_and_show(
+        lambda screen: DemoRocketMQ(options, screen).run(),
+        print_outcome,
+        report=report,
+        output=output,
+        check=check,
+    )
 
 
 def _steps(wanted: Sequence[str]) -> Sequence[str]:

@@ -12,6 +12,7 @@ public final class Rules {
   public static void main(String[] arguments) {
     run(GateChecks.class, GateChecks::new);
     run(OffsetChecks.class, OffsetChecks::new);
+    run(HeldChecks.class, HeldChecks::new);
     run(AttachChecks.class, AttachChecks::new);
     // RocketMQ's threads would keep the process alive.
     System.exit(0);
