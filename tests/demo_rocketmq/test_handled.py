@@ -123,3 +123,27 @@ def test_what_nobody_processed_is_missed() -> None:
     handled = judge_calls(calls_of([journal], {}), {QUEUE: 3, OTHER: 2}, {})
     assert handled.missed == {QUEUE: (1, 2), OTHER: (0, 1)}
     assert handled.holes == 4
+
+
+def test_a_take_over_lasts_until_the_last_queue_goes_on() -> None:
+    """It counts from the freeze; a queue that nobody takes before its end was not taken over."""
+    frozen = {"c1": [Standstill(20 * MS, 900 * MS)]}
+    first = _journal("c1", ("begin", 0, 10), ("end", 0, 12))
+    second = _journal("c1", ("begin", 0, 15), ("end", 0, 16), queue=OTHER)
+    soon = _journal("c2", ("begin", 1, 100), ("end", 1, 110))
+    took = {300: 280.0, 901: None}
+    for begun_ms, taken_over_ms in took.items():
+        late = _journal("c3", ("begin", 1, begun_ms), ("end", 1, 990), queue=OTHER)
+        handled = _handled(first, second, soon, late, end=2, standstills=frozen)
+        assert handled.taken_over_ms == taken_over_ms
+
+
+def test_a_kill_is_no_take_over_of_a_frozen_consumer() -> None:
+    """Whoever was killed does not go on: nothing is measured."""
+    handled = _handled(
+        _journal("c1", ("begin", 0, 10)),
+        _journal("c2", ("begin", 0, 100), ("end", 0, 110)),
+        end=1,
+        standstills={"c1": [Standstill(20 * MS)]},
+    )
+    assert handled.taken_over_ms is None

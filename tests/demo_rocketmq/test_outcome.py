@@ -36,7 +36,7 @@ LOG: list[StepRecord] = [StepBegun("start", 0), StepBegun("join", 100 * MS), Clo
 
 
 def _way(handled: Handled, way: Way = Way.FAIRLEAD) -> WayOutcome:
-    return WayOutcome.of(way, LOG, handled, None, None)
+    return WayOutcome.of(way, LOG, handled, None)
 
 
 def _outcome(*ways: WayOutcome) -> DemoOutcome:
@@ -80,7 +80,8 @@ def test_a_frozen_consumer_must_be_succeeded_in_time() -> None:
     frozen = replace(_way(_clean()), steps=(StepFigures("freeze", 2, 18_500.0, 18_600.0),))
     took = {None: False, 18_600.0: True, 24_001.0: False}
     for taken_over_ms, passes in took.items():
-        assert _outcome(replace(frozen, taken_over_ms=taken_over_ms)).passed is passes
+        handled = replace(frozen.handled, taken_over_ms=taken_over_ms)
+        assert _outcome(replace(frozen, handled=handled)).passed is passes
 
 
 def test_a_roll_out_must_be_clean_while_we_vouch_for_it() -> None:

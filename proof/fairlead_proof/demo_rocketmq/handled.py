@@ -48,6 +48,8 @@ class Handled:
         begun_again_after_cut: messages that came again after the one who had them first was killed
             or frozen.
         beside: calls that began while another consumer was at work on the same queue.
+        taken_over_ms: after how long the last queue of a frozen consumer went on at another one;
+            None: one did not while it stood still, or nobody was frozen.
         missed: offsets that no listener has processed, by queue; [from, to).
     """
 
@@ -56,6 +58,7 @@ class Handled:
     begun_again: tuple[Call, ...]
     begun_again_after_cut: int
     beside: tuple[Call, ...]
+    taken_over_ms: float | None = None
     missed: Mapping[MessageQueue, tuple[int, ...]] = field(default_factory=dict)
 
     @property
@@ -105,7 +108,15 @@ def judge_calls(
         for queue, end in sorted(ends.items())
         if (gone := _missed(by_queue.get(queue, ()), end))
     }
-    return Handled(len(calls), tuple(moves), tuple(again), after_cut, tuple(beside), missed)
+    return Handled(
+        calls=len(calls),
+        moves=tuple(moves),
+        begun_again=tuple(again),
+        begun_again_after_cut=after_cut,
+        beside=tuple(beside),
+        taken_over_ms=_taken_over_ms(by_queue, standstills),
+        missed=missed,
+    )
 
 
 def _moves(queue: MessageQueue, calls: Sequence[Call]) -> list[Move]:
@@ -154,6 +165,27 @@ def _begun_again(
         elif not failed:
             clean.append(call)
     return clean, excused
+
+
+def _taken_over_ms(
+    by_queue: Mapping[MessageQueue, Sequence[Call]],
+    standstills: Mapping[str, Sequence[Standstill]],
+) -> float | None:
+    """Return after how long the last queue of a frozen consumer went on; None: one did not."""
+    took_ms: list[float] = []
+    for who, each in ((who, each) for who, mine in standstills.items() for each in mine):
+        if each.end_ns is None:
+            continue
+        for calls in by_queue.values():
+            before = [call for call in calls if call.begin_ns <= each.begin_ns]
+            if not before or before[-1].who != who:
+                continue
+            after = calls[len(before) :]
+            begun = [call.begin_ns for call in after if call.who != who]
+            if not begun or begun[0] > each.end_ns:
+                return None
+            took_ms.append((begun[0] - each.begin_ns) / 1e6)
+    return max(took_ms, default=None)
 
 
 def _missed(calls: Sequence[Call], end: int) -> list[int]:

@@ -47,15 +47,12 @@ class WayOutcome:
         way: who shared the queues.
         handled: what the listeners did.
         steps: what each step did.
-        taken_over_ms: how long the frozen consumer's queues had no other owner; None: they had none
-            while it was frozen, or nobody was frozen.
         failure: why the script ended early; None: it did not.
     """
 
     way: Way
     handled: Handled
     steps: tuple[StepFigures, ...]
-    taken_over_ms: float | None
     failure: str | None
 
     @classmethod
@@ -64,7 +61,6 @@ class WayOutcome:
         way: Way,
         log: Sequence[StepRecord],
         handled: Handled,
-        taken_over_ms: float | None,
         failure: str | None,
     ) -> "WayOutcome":
         """Share the moves out to the steps in which they came."""
@@ -85,7 +81,7 @@ class WayOutcome:
                     sum(within(call.begin_ns) for call in handled.beside),
                 )
             )
-        return cls(way, handled, tuple(steps), taken_over_ms, failure)
+        return cls(way, handled, tuple(steps), failure)
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -139,7 +135,7 @@ class WayOutcome:
         )
 
     def _taken_over(self) -> Check:
-        took = self.taken_over_ms
+        took = self.handled.taken_over_ms
         return Check(
             "a frozen consumer's queues were taken over",
             "never" if took is None else f"after {took / 1000:.1f} s",
@@ -162,7 +158,7 @@ class WayOutcome:
             "missed": handled.holes,
             "gap_ms": handled.gap_ms(),
             "longest_gap_ms": handled.longest_gap_ms(),
-            "taken_over_ms": self.taken_over_ms,
+            "taken_over_ms": handled.taken_over_ms,
             "steps": [
                 {
                     "name": step.name,

@@ -172,9 +172,7 @@ class DemoRocketMQ:
             script.prepare()
             start = partial(self._start_producer, stack, own, cluster, topic)
             failure = self._perform(script, start)
-            return WayOutcome.of(
-                way, script.steps, self._judge(topic, fleet, script), script.taken_over_ms, failure
-            )
+            return WayOutcome.of(way, script.steps, self._judge(topic, fleet, script), failure)
 
     def _rolling_out(
         self,

@@ -42,6 +42,8 @@ _JOINING: Final = 2
 PATIENCE_SECONDS: Final = 120.0
 _LOOK_SECONDS: Final = 0.5
 _STOPPED_SECONDS: Final = 10.0
+_LOOKS_TAKEN_OVER: Final = 2
+"""By the second look the new owners work on what the first one has shown."""
 
 
 class RocketMQScript:
@@ -50,8 +52,6 @@ class RocketMQScript:
     Attributes:
         steps: the log of what was done when, for the judge.
         standstills: who was killed or frozen, and when.
-        taken_over_ms: after how long all queues of the frozen consumer had other owners; None: not
-            while it was frozen.
 
     Args:
         fleet: the consumers.
@@ -83,7 +83,6 @@ class RocketMQScript:
     ) -> None:
         self.steps: list[StepRecord] = []
         self.standstills: dict[str, list[Standstill]] = {}
-        self.taken_over_ms: float | None = None
         self._fleet, self._cluster, self._topic = fleet, cluster, topic
         self._look, self._check, self._say = look, check, say
         self._chance, self._freeze_s, self._must_settle = chance, freeze_s, must_settle
@@ -146,19 +145,16 @@ class RocketMQScript:
         self._await_stopped(pid)
         begin_ns = time.monotonic_ns()
         deadline = time.monotonic() + self._freeze_s
-        while self.taken_over_ms is None and time.monotonic() < deadline:
+        looks = _LOOKS_TAKEN_OVER
+        while looks and time.monotonic() < deadline:
             seen = self._seen()
-            if seen is not None and seen.is_shared_among(others, queues):
-                self.taken_over_ms = (time.monotonic_ns() - begin_ns) / 1e6
+            looks -= seen is not None and seen.is_shared_among(others, queues)
         end_ns = time.monotonic_ns()
         os.kill(pid, signal.SIGCONT)
         self.steps.append(ClientFrozen(victim, begin_ns, end_ns, pid))
         self.standstills[victim] = [Standstill(begin_ns, end_ns)]
-        self._say(
-            "freeze: nobody took its queues meanwhile"
-            if self.taken_over_ms is None
-            else f"freeze: others had its queues after {self.taken_over_ms / 1000:.1f} s"
-        )
+        took = f"others had its queues, seen within {(end_ns - begin_ns) / 1e9:.1f} s"
+        self._say(f"freeze: {took if not looks else 'nobody took its queues meanwhile'}")
         self._settle()
 
     def grow(self) -> None:

@@ -15,7 +15,8 @@ __all__ = ["print_outcome"]
 def _frozen(way: WayOutcome) -> str:
     if not any(step.name == "freeze" for step in way.steps):
         return "-"
-    return "not while it was frozen" if way.taken_over_ms is None else _ms(way.taken_over_ms)
+    took_ms = way.handled.taken_over_ms
+    return "not while it was frozen" if took_ms is None else _ms(took_ms)
 
 
 _ROWS: tuple[tuple[str, Callable[[WayOutcome], str]], ...] = (
