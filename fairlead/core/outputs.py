@@ -252,24 +252,29 @@ class Decision:
     cut: Cut
 
 
-What = Literal["route", "offsets", "retry", "forgotten", "members"]
+What = Literal["route", "offsets", "retry", "forgotten", "members", "unlock"]
 """The kinds of requests to bridges.
 
 ``retry``: the route of the group's own retry topic, which the bridge creates if it is missing.
 ``forgotten``: the group is gone, and its retry topic has no reader. ``members``: whom the data
-plane lists as the group's members; the bridge goes on telling that.
+plane lists as the group's members; the bridge goes on telling that. ``unlock``: a member has lapsed
+for which a broker may keep queues locked.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The group needs a route, offsets or its retry topic; ``queues`` None: all of the topic."""
+    """What the group needs of a bridge; ``queues`` None: all of the topic.
+
+    ``consumer``: whose locks are to be freed, by its id at the brokers.
+    """
 
     group: str
     what: What
     topic: str
     queues: tuple[MessageQueue, ...] | None
     consume_timestamp_ms: int | None
+    consumer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from fairlead.wire.texts import (
     ADDRESS,
     BROKER_ID,
     BROKER_NAME,
+    CLIENT_ID,
     GROUP,
     IDENTITY,
     LABEL,
@@ -67,7 +68,9 @@ _WHAT: Mapping[str, What] = {
     "retry": "retry",
     "forgotten": "forgotten",
     "members": "members",
+    "unlock": "unlock",
 }
+_CONSUMER = "consumer"
 _GENERATION = frozenset(("v", "kind", "driver", "started_ms", "version"))
 _GENERATION_OPTIONAL = ("settings", "seals")
 _SETTINGS = frozenset(
@@ -204,7 +207,9 @@ def read_sign(fields: Fields) -> BridgeSign:
 
 def read_request(fields: Fields) -> Request:
     """Read a request to bridges, from the engine, a client or a producer."""
-    fields.known(_REQUEST)
+    fields.known(_REQUEST, (_CONSUMER,))
+    what = _WHAT[fields.word("what", tuple(_WHAT))]
+    is_named = what == "unlock" or _CONSUMER in fields.body
     queues = fields.body.get("queues")
     # Checked before the entries, so that nobody can keep bridges busy with huge requests.
     if type(queues) is list and len(queues) > REQUEST_QUEUES_MAX:
@@ -215,10 +220,11 @@ def read_request(fields: Fields) -> Request:
         )
     return Request(
         group=fields.text("group", GROUP),
-        what=_WHAT[fields.word("what", tuple(_WHAT))],
+        what=what,
         topic=fields.text("topic", TOPIC),
         queues=fields.optional_queues("queues"),
         consume_timestamp_ms=fields.optional_time_ms("consume_timestamp_ms"),
+        consumer=fields.text(_CONSUMER, CLIENT_ID) if is_named else None,
     )
 
 

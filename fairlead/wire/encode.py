@@ -241,16 +241,16 @@ def _request(request: Request, names: TopicNames) -> list[OutgoingRecord]:
 
 
 def _request_value(request: Request, queues: list[list[str | int]] | None) -> bytes:
-    return record_bytes(
-        "request",
-        {
-            "group": request.group,
-            "what": request.what,
-            "topic": request.topic,
-            "queues": queues,
-            "consume_timestamp_ms": request.consume_timestamp_ms,
-        },
-    )
+    fields: dict[str, Any] = {
+        "group": request.group,
+        "what": request.what,
+        "topic": request.topic,
+        "queues": queues,
+        "consume_timestamp_ms": request.consume_timestamp_ms,
+    }
+    if request.consumer is not None:
+        fields["consumer"] = request.consumer
+    return record_bytes("request", fields)
 
 
 def encode_tick(tick: Tick) -> bytes:

@@ -127,7 +127,7 @@ def test_what_nobody_processed_is_missed() -> None:
 
 def test_a_take_over_lasts_until_the_last_queue_goes_on() -> None:
     """It counts from the freeze; a queue that nobody takes before its end was not taken over."""
-    frozen = {"c1": [Standstill(20 * MS, 900 * MS)]}
+    frozen: dict[str, Sequence[Standstill]] = {"c1": [Standstill(20 * MS, 900 * MS)]}
     first = _journal("c1", ("begin", 0, 10), ("end", 0, 12))
     second = _journal("c1", ("begin", 0, 15), ("end", 0, 16), queue=OTHER)
     soon = _journal("c2", ("begin", 1, 100), ("end", 1, 110))

@@ -172,9 +172,27 @@ def test_the_rule_take_over(value: str, valid: bool) -> None:  # noqa: FBT001  #
         assert _refused(body) == ("bad_value", "value")
 
 
+def _request_row(body: dict[str, Any]) -> RawRecord:
+    return RawRecord("fairlead.requests", 0, 7, 1, True, b"orders", orjson.dumps(body))  # noqa: FBT003
+
+
 def test_a_request_for_members_is_read() -> None:
     """Bridges read a request for members like any other."""
     body = example("request", what="members", queues=None)
     assert validator("request").is_valid(body)
-    record = RawRecord("fairlead.requests", 0, 7, 1, True, b"orders", orjson.dumps(body))  # noqa: FBT003
-    assert decode_request(record, LIMITS).what == "members"
+    assert decode_request(_request_row(body), LIMITS).what == "members"
+
+
+def test_a_request_to_free_locks_names_the_consumer() -> None:
+    """Whose locks are meant stands in the request, or it is refused; others need no such name."""
+    body = example("request", what="unlock", consumer="10.0.0.4@77")
+    assert validator("request").is_valid(body)
+    asked = decode_request(_request_row(body), LIMITS)
+    assert (asked.what, asked.consumer) == ("unlock", "10.0.0.4@77")
+    (written,) = encode(asked, NAMES, Partitions(SHARDS, SHARDS))
+    assert orjson.loads(written.value or b"") == body
+    del body["consumer"]
+    assert not validator("request").is_valid(body)
+    with pytest.raises(WireError) as caught:
+        decode_request(_request_row(body), LIMITS)
+    assert (caught.value.reason.value, caught.value.field) == ("missing_field", "consumer")

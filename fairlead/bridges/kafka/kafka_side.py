@@ -63,12 +63,13 @@ class KafkaSide:
     def takes(self, request: Request, *, now_ms: int) -> bool:
         """Note what a request says of the group's retry topic; tell whether to answer it.
 
-        Who is in a group concerns clusters whose own consumers share queues without the engine.
+        Who is in a group, and who has locked a queue, concerns clusters whose own consumers share
+        queues without the engine.
         """
         if request.what == "forgotten":
             self._retries.forgotten(request.group, now_ms=now_ms)
             return False
-        if request.what == "members":
+        if request.what in ("members", "unlock"):
             return False
         self._retries.note(request.group, request.topic)
         if request.what == "retry":

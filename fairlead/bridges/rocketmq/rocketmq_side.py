@@ -10,6 +10,7 @@ from fairlead_client.remoting.connections import Connections
 
 from fairlead.bridges.answer import Answer
 from fairlead.bridges.finding import Finding, Verdict
+from fairlead.bridges.rocketmq.dead_locks import DeadLocks
 from fairlead.bridges.rocketmq.member_looks import MemberLooks
 from fairlead.bridges.rocketmq.route_book import RocketMQRouteBook
 from fairlead.bridges.rocketmq.route_look import (
@@ -78,6 +79,7 @@ class RocketMQSide:
         self._silent = silent
         self._members = members
         self._lives = TopicLives(confirm_ms=confirm_ms)
+        self._locks = DeadLocks(self._ask)
 
     def names(self) -> Iterable[str] | None:
         """Return the names of all topics; None if that failed."""
@@ -110,15 +112,17 @@ class RocketMQSide:
         return ()
 
     def takes(self, request: Request, *, now_ms: int) -> bool:
-        """Note whose members are wanted; tell whether to answer otherwise.
+        """Note whose members are wanted, and whose locks end; tell whether to answer otherwise.
 
         RocketMQ's brokers make retry topics themselves, and keep those of a forgotten group.
         """
         if request.what == "members":
             self._members.want(request.group, request.topic, now_ms=now_ms)
+        elif request.what == "unlock":
+            self._locks.note(request)
         elif request.what == "forgotten":
             self._members.forget(request.group)
-        return request.what not in ("members", "forgotten")
+        return request.what not in ("members", "forgotten", "unlock")
 
     def asked_queues(self, request: Request, route: Route) -> list[MessageQueue]:
         """Return the readable queues that a request for offsets means."""
@@ -153,7 +157,8 @@ class RocketMQSide:
         ]
 
     def work(self, *, now_ms: int) -> None:
-        """Tell who is in groups; ask silent servers whether they answer again."""
+        """Free locks, tell who is in groups, and ask silent servers whether they answer again."""
+        self._locks.work(self._masters)
         self._members.work(now_ms=now_ms)
         self._silent.work(self._needed)
 
@@ -163,6 +168,11 @@ class RocketMQSide:
         for topic in self._published.own_topics():
             route = self._published.own_route(topic)
             yield from dict(_masters_of(route.brokers if route else ())).values()
+
+    def _masters(self, topic: str) -> Mapping[str, str]:
+        """Return broker name -> address of the masters that answer and have this topic."""
+        route = self._published.own_route(topic)
+        return self._silent.without(dict(_masters_of(route.brokers if route else ())))
 
     def _name_servers(self) -> NameServers:
         answering = self._silent.answering(self._addresses)
@@ -202,8 +212,7 @@ class RocketMQSide:
 
     def _judge(self, topic: str, fallen: Sequence[MessageQueue]) -> None:
         """Decide whether ends fell because the topic was made again."""
-        route = self._published.own_route(topic)
-        masters = self._silent.without(dict(_masters_of(route.brokers if route else ())))
+        masters = self._masters(topic)
         asked = [queue for queue in fallen if queue.broker_name in masters]
         heard = self._ask(
             [Question(masters[each.broker_name], earliest_time_request(each)) for each in asked]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import lapse
 from fairlead.core.handover.resolution import apply_resolution
+from fairlead.core.membership.broker_locks import free_locks
 from fairlead.core.membership.rebalance_delay import note_change
 from fairlead.core.membership.restart_grace import await_return, end_wait
 from fairlead.core.membership.subscriptions import newest_subscriptions
@@ -221,6 +222,7 @@ def lapse_members(draft: Draft) -> None:
             ended = lapse(state.queues[queue], key)
             if ended is not None:
                 apply_resolution(draft, queue, ended)
+        free_locks(draft, member, held[key])
         _bury(draft, key, lapsed=True)
         draft.counts["member", "lapsed"] += 1
         if member.leaving:
