@@ -28,7 +28,7 @@ def _locked(operator: RocketMQOperator, group: str, consumer: str, topic: str) -
 def test_the_next_owner_gets_the_lock_of_the_dead(
     ledger: Ledger, bootstrap: str, either: RocketMQOperator, topic: str
 ) -> None:
-    """Exactly what the request names is freed, and only of the consumer that it names (rule H34)."""
+    """What the request names is freed, and only of the consumer that it names (rule H34)."""
     group = f"{topic}-readers"
     either.make(topic, 2, ("broker-a",))
     with running(rocketmq_bridge(either.cluster, bootstrap, ledger.names.prefix)):
