@@ -59,6 +59,10 @@ class PositionFacts:
         """
         for held in (self.reached, self.ever, self.late, self.stale, self.formers):
             held.clear()
+        self.forget_ends()
+
+    def forget_ends(self) -> None:
+        """Forget how far queues reach, as the engine does when it takes a group over."""
         for bounds in self.bounds.values():
             bounds.end = None
 

@@ -32,6 +32,8 @@ __all__ = ["Judge", "ShardEnd", "Step", "Walk", "WalkCounts"]
 
 _FOLLOWING: Final = "following"
 """The footing of a group that RocketMQ's own strategy shares out."""
+_TAKEN_OVER: Final = "taken_over"
+"""The trigger of the decision that takes such a group over."""
 
 _SPEAKERS_MAX: Final = 100_000
 """The walk knows the groups of this many rows before a decision: more than a batch has."""
@@ -183,6 +185,8 @@ class Walk:
         if decision.state.footing == _FOLLOWING:
             # Its members work on by themselves, and the engine has no part in that.
             group.let_go(decision.row)
+        elif _TAKEN_OVER in decision.triggers:
+            group.positions.forget_ends()
         adds = self.issued.pop_adds(decision)
         step = Step(decision, adds, shard.facts, group, shard.whole, behind)
         for judge in judges:

@@ -243,3 +243,4 @@ def test_over_and_back(place: HttpPlace) -> None:
     assert [kind for kind in causes if kind in steps] == steps
     # What began somewhere else began where the one before had stopped.
     assert sum(thin.repeats for thin in place.thins) == 0
+    assert place.system.broken() == []

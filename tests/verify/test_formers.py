@@ -40,3 +40,14 @@ def test_what_is_given_back_is_forgotten_with_its_end() -> None:
     facts.let_go()
     facts.former(_former(15))
     assert facts.is_beyond(QUEUE, Position(0, 82))
+
+
+def test_ends_that_were_told_before_a_take_over_are_forgotten() -> None:
+    """While others moved its positions, the topic may have become another one."""
+    facts = PositionFacts()
+    facts.former(_former(15))
+    facts.offsets(_told(90), ROW)
+    facts.forget_ends()
+    assert facts.is_beyond(QUEUE, Position(0, 82))
+    facts.offsets(_told(90), ROW)
+    assert not facts.is_beyond(QUEUE, Position(0, 82))
