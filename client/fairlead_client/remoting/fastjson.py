@@ -15,7 +15,7 @@ ObjectKey = tuple[tuple[str, Any], ...]
 
 _DEPTH_MAX: Final = 64
 _TOKEN: Final = re.compile(
-    r'[ \t\r\n]*(?:(?P<text>"(?:[^"\\\x00-\x1f]|\\.)*")|(?P<sign>[{}\[\]:,])'
+    r'[ \t\r\n]*+(?:(?P<text>"(?:[^"\\\x00-\x1f]++|\\.)*+")|(?P<sign>[{}\[\]:,])'
     r"|(?P<word>-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null))"
 )
 

@@ -5,7 +5,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-_NAME_OR_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|([{,]\s*)(-?[0-9]+)(?=\s*:)', re.DOTALL)
+# A string that nobody closes is one as well, or each quote in it would begin another search.
+_NAME_OR_STRING: Final = re.compile(
+    r'"(?:[^"\\]++|\\.)*+"?|([{,]\s*+)(-?[0-9]++)(?=\s*+:)', re.DOTALL
+)
 
 
 def load_route_json(text: str, load: Callable[[str], Any] = json.loads) -> Any:

@@ -161,3 +161,10 @@ def test_own_record_that_is_none(change: dict[str, Any], field: str) -> None:
     assert caught.value.field == field
     assert decode_route_record(json.dumps(record | {"kind": "offsets"}).encode()) is None
     assert decode_route_record(json.dumps(record).encode()) is not None
+
+
+@pytest.mark.parametrize("piece", ['\\"', "x", '{"', "{1", "{ ", '"'])
+def test_a_broken_answer_is_refused_as_soon_as_it_is_read(piece: str) -> None:
+    """Its length does not count twice: one server could hold up everybody who asks it."""
+    with pytest.raises(RouteError):
+        decode_topic_route('{0:"' + piece * 200_000)
