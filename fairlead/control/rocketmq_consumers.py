@@ -48,8 +48,8 @@ class RocketMQConsumers:
         questions = [Question(each, connections_request(self.group)) for each in addresses.values()]
         members: set[NativeMember] = set()
         for name, answer in zip(addresses, self.plane.ask(questions), strict=True):
-            seen = connections_seen(answer)
-            if seen is None:
+            seen = connections_seen(addresses[name], answer)
+            if isinstance(seen, RemotingError):
                 raise self.plane.unanswered(f"{name} did not say who is in {self.group}")
             members.update(
                 NativeMember(each.client_id, each.client_id, each.address)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
+from fairlead_client.remoting.remoting_error import RemotingError
 
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.errors import EnvironmentMissingError
@@ -12,6 +12,7 @@ from fairlead.native.cluster_look import ClusterLook
 from fairlead.native.group_look import GroupLook, Kind, MemberLook, queue_looks
 from fairlead.native.rocketmq_members import RocketmqMembers, Said, Views
 from fairlead.native.rocketmq_queues import QueuesSeen, queues_seen
+from fairlead.rocketmq.answer_reading import read_answer
 from fairlead.rocketmq.asking import Question, ask_all
 from fairlead.rocketmq.broker_groups import groups_of, groups_request
 from fairlead.rocketmq.group_connections import (
@@ -102,10 +103,11 @@ class RocketmqGroups:
         answers = ask_all(self._connections, questions, self._answer_s)
         heard, silent = [], {}
         for name, answer in zip(masters, answers, strict=True):
-            if isinstance(answer, Command):
-                heard.append(groups_of(answer))
+            known = read_answer(masters[name], answer, groups_of)
+            if isinstance(known, RemotingError):
+                silent[name] = str(known)
             else:
-                silent[name] = str(answer)
+                heard.append(known)
         if not heard:
             says = "; ".join(silent.values()) or "the name servers know none"
             raise EnvironmentMissingError(
@@ -125,7 +127,8 @@ class RocketmqGroups:
         )
         found: dict[str, dict[str, GroupConnections | None]] = {each: {} for each in groups}
         for (group, broker), answer in zip(places, answers, strict=True):
-            found[group][broker] = connections_seen(answer)
+            seen = connections_seen(masters[broker], answer)
+            found[group][broker] = None if isinstance(seen, RemotingError) else seen
         return {**found}
 
 
@@ -137,7 +140,7 @@ def _group_look(
     name: str, seen: Views, said: Said, queues: QueuesSeen, missing: tuple[str, ...]
 ) -> GroupLook:
     members = _members(name, seen, said)
-    missing += tuple(
+    missing += queues.unread + tuple(
         f"the broker {broker} does not say who is connected"
         for broker, view in seen.items()
         if view is None and f"the broker {broker} does not answer" not in missing

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairlead_client.remoting.codes import ResponseCode
-from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
 from fairlead_client.remoting.remoting_error import NoResponseError, RequestRefusedError
 
 from fairlead.native.group_look import FROZEN
+from fairlead.rocketmq.answer_reading import read_answer
 from fairlead.rocketmq.asking import Answer, Question, ask_all
 from fairlead.rocketmq.group_connections import GroupConnections
 from fairlead.rocketmq.running_info import RunningInfo, running_info, running_info_request
@@ -104,8 +104,8 @@ class RocketmqMembers:
                 Question(masters[name], running_info_request(*place)) for name, place in asked
             ]
             answers = ask_all(self._connections, questions, self._client_s)
-            for (_, place), answer in zip(asked, answers, strict=True):
-                found[place] = _said(answer)
+            for (name, place), answer in zip(asked, answers, strict=True):
+                found[place] = _said(masters[name], answer)
         return found
 
 
@@ -126,10 +126,11 @@ def _works(said: Mapping[str, RunningInfo | str]) -> dict[str, object]:
     }
 
 
-def _said(answer: Answer) -> RunningInfo | str:
-    if isinstance(answer, Command):
-        return running_info(answer)
+def _said(address: str, answer: Answer) -> RunningInfo | str:
+    said = read_answer(address, answer, running_info)
+    if isinstance(said, RunningInfo):
+        return said
     timed_out = (
         isinstance(answer, RequestRefusedError) and answer.code == ResponseCode.CONSUME_MSG_TIMEOUT
     )
-    return FROZEN if timed_out or isinstance(answer, NoResponseError) else str(answer)
+    return FROZEN if timed_out or isinstance(answer, NoResponseError) else str(said)

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
+from fairlead_client.remoting.remoting_error import RemotingError
 from fairlead_client.routes.topic_route import PERM_READ, TopicRoute
 
 from fairlead.core.model import MessageQueue
+from fairlead.rocketmq.answer_reading import read_answer
 from fairlead.rocketmq.asking import Question, ask_all
 from fairlead.rocketmq.broker_groups import topics_of, topics_request
 from fairlead.rocketmq.group_offsets import (
@@ -19,6 +20,7 @@ from fairlead.rocketmq.group_offsets import (
     offset_table_request,
 )
 from fairlead.rocketmq.name_servers import NameServers
+from fairlead.wire.limits import ROUTE_QUEUES_MAX
 
 __all__ = ["QueuesSeen", "queues_seen"]
 
@@ -34,11 +36,13 @@ class QueuesSeen:
         queues: those that routes have.
         ends: where each ends, as far as brokers say.
         committed: the group's offsets; a queue that the group has never committed is missing.
+        unread: what is left out.
     """
 
     queues: list[MessageQueue]
     ends: dict[MessageQueue, int] = field(default_factory=dict)
     committed: dict[MessageQueue, int] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
 
 def queues_seen(
@@ -62,8 +66,9 @@ def queues_seen(
     """
     topics = _topics(connections, masters, subscribed, answer_s)
     names = tuple(sorted({topic for each in topics.values() for topic in each}))
-    routes = name_servers.routes(names)
-    found = {group: QueuesSeen(_queues(each, routes, brokers)) for group, each in topics.items()}
+    routes = name_servers.routes(names).routes
+    numbers = {topic: _numbers(each.values(), brokers) for topic, each in routes.items()}
+    found = {group: _queues(each, numbers) for group, each in topics.items()}
     told = _told(connections, masters, found, answer_s)
     kept = _kept(connections, masters, told, answer_s)
     for (group, queue), each in told.items():
@@ -88,28 +93,38 @@ def _topics(
     places = [(group, address) for group in absent for address in masters.values()]
     questions = [Question(address, topics_request(group)) for group, address in places]
     answers = ask_all(connections, questions, answer_s)
-    for (group, _), answer in zip(places, answers, strict=True):
-        if isinstance(answer, Command):
-            found[group].update(topics_of(answer))
+    for (group, address), answer in zip(places, answers, strict=True):
+        topics = read_answer(address, answer, topics_of)
+        if not isinstance(topics, RemotingError):
+            found[group].update(topics)
     return found
 
 
-def _queues(
-    topics: Iterable[str],
-    routes: Mapping[str, Mapping[str, TopicRoute | None]],
-    brokers: AbstractSet[str],
-) -> list[MessageQueue]:
-    """Return the readable queues of routes (MQClientInstance#topicRouteData2TopicSubscribeInfo)."""
-    found = {
-        MessageQueue(topic, data.broker_name, number)
-        for topic in topics
-        for route in routes[topic].values()
-        if route is not None
-        for data in route.queue_datas
-        if data.perm & PERM_READ and data.broker_name in brokers
-        for number in range(data.read_queue_nums)
-    }
-    return list(found)
+def _numbers(routes: Iterable[TopicRoute | None], brokers: AbstractSet[str]) -> dict[str, int]:
+    """Return broker -> its readable queues (MQClientInstance#topicRouteData2TopicSubscribeInfo)."""
+    found: dict[str, int] = {}
+    for route in routes:
+        for data in () if route is None else route.queue_datas:
+            if data.perm & PERM_READ and data.broker_name in brokers:
+                found[data.broker_name] = max(data.read_queue_nums, found.get(data.broker_name, 0))
+    return found
+
+
+def _queues(topics: Iterable[str], numbers: Mapping[str, Mapping[str, int]]) -> QueuesSeen:
+    """Return the queues of topics; of one that has too many, the first ones of each broker."""
+    queues: list[MessageQueue] = []
+    unread = []
+    for topic in sorted(topics):
+        of_topic, limit = numbers[topic], ROUTE_QUEUES_MAX
+        if sum(of_topic.values()) > ROUTE_QUEUES_MAX:
+            unread.append(f"{topic} has more than {limit} queues; those above are left out")
+            limit //= len(of_topic)
+        queues += [
+            MessageQueue(topic, broker, number)
+            for broker, count in of_topic.items()
+            for number in range(min(count, limit))
+        ]
+    return QueuesSeen(queues, unread=tuple(unread))
 
 
 def _told(
@@ -131,13 +146,14 @@ def _told(
         Question(masters[broker], consume_stats_request(group, topic))
         for group, topic, broker in places
     ]
+    answers = ask_all(connections, questions, answer_s)
     return {
         (group, queue): each
-        for (group, _, _), answer in zip(
-            places, ask_all(connections, questions, answer_s), strict=True
+        for (group, _, broker), answer in zip(places, answers, strict=True)
+        if not isinstance(
+            stats := read_answer(masters[broker], answer, consume_stats), RemotingError
         )
-        if isinstance(answer, Command)
-        for queue, each in consume_stats(answer).items()
+        for queue, each in stats.items()
     }
 
 
@@ -155,7 +171,9 @@ def _kept(
     questions = [Question(masters[each], offset_table_request()) for each in brokers]
     answers = ask_all(connections, questions, answer_s)
     return {
-        broker: committed_offsets(answer)
+        broker: table
         for broker, answer in zip(brokers, answers, strict=True)
-        if isinstance(answer, Command)
+        if not isinstance(
+            table := read_answer(masters[broker], answer, committed_offsets), RemotingError
+        )
     }

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
-from fairlead_client.remoting.remoting_error import RequestRefusedError
+from fairlead_client.remoting.remoting_error import RemotingError, RequestRefusedError
 
-from fairlead.rocketmq.answer_reading import body_of, counted_from, table_of
+from fairlead.rocketmq.answer_reading import body_of, counted_from, read_answer, table_of
 from fairlead.rocketmq.asking import Answer
 
 __all__ = [
@@ -81,16 +81,14 @@ def connections_request(group: str) -> Command:
     return Command(RequestCode.GET_CONSUMER_CONNECTION_LIST, {"consumerGroup": group})
 
 
-def connections_seen(answer: Answer) -> GroupConnections | None:
-    """Return what the broker answers; nobody is connected: empty; None: it cannot say.
-
-    Raises:
-        EnvironmentMissingError: the answer does not have its form.
-    """
+def connections_seen(address: str, answer: Answer) -> GroupConnections | RemotingError:
+    """Return whom a broker lists; nobody is connected: empty; it does not say: the reason."""
     if isinstance(answer, RequestRefusedError) and answer.code == ResponseCode.CONSUMER_NOT_ONLINE:
         return GroupConnections()
-    if not isinstance(answer, Command):
-        return None
+    return read_answer(address, answer, _connections)
+
+
+def _connections(answer: Command) -> GroupConnections:
     body = body_of(answer, "consumer connections")
     listed = body.get("connectionSet") or []
     return GroupConnections(

@@ -8,7 +8,7 @@ from fairlead_client.remoting.codes import RequestCode
 from fairlead_client.remoting.command import Command
 
 from fairlead.core.model import MessageQueue
-from fairlead.rocketmq.answer_reading import body_of, counted_from, queue_of, table_of
+from fairlead.rocketmq.answer_reading import body_of, counted_from, queue_of, table_of, whole_of
 
 __all__ = [
     "QueueProgress",
@@ -71,4 +71,4 @@ def committed_offsets(answer: Command) -> dict[tuple[str, str], Mapping[int, int
 
 
 def _numbered(offsets: Mapping[Any, Any]) -> dict[int, int]:
-    return {int(number): int(offset) for number, offset in offsets.items()}
+    return {int(number): whole_of(offset) for number, offset in offsets.items()}

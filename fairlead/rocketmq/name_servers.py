@@ -1,8 +1,8 @@
 """What the name servers of a cluster say: its brokers, its topics, their routes."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 from fairlead_client.errors import RouteError
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
@@ -13,12 +13,13 @@ from fairlead_client.rocketmq.route_reading import decode_topic_route
 from fairlead_client.routes.topic_route import TopicRoute
 
 from fairlead.errors import EnvironmentMissingError, UsageError
-from fairlead.rocketmq.answer_reading import body_of, table_of, texts_of
+from fairlead.rocketmq.answer_reading import body_of, read_answer, table_of, texts_of
 from fairlead.rocketmq.asking import Question, ask_all
 
-__all__ = ["ClusterInfo", "NameServers", "addresses_of"]
+__all__ = ["ClusterInfo", "NameServers", "ServersLook", "addresses_of"]
 
 _PORT_MAX: Final = 65_535
+_Read = TypeVar("_Read")
 
 
 def addresses_of(namesrv: str) -> tuple[str, ...]:
@@ -76,6 +77,21 @@ class ClusterInfo:
         return ClusterInfo(held, {cluster: names}, self.unheard)
 
 
+class ServersLook(NamedTuple):
+    """What name servers say at one time.
+
+    Attributes:
+        infos: name server -> the brokers that it knows, or why it does not say.
+        routes: topic -> name server -> its route; None: it knows no such topic. One that does not
+            answer, or not so that one can read it, is left out.
+        unread: the answers about topics that nobody can read.
+    """
+
+    infos: Mapping[str, ClusterInfo | RemotingError]
+    routes: Mapping[str, Mapping[str, TopicRoute | None]]
+    unread: tuple[RemotingError, ...]
+
+
 class NameServers:
     """The name servers of a cluster. They need not agree: each answer says whom was asked.
 
@@ -102,7 +118,7 @@ class NameServers:
         Raises:
             EnvironmentMissingError: no name server answers.
         """
-        heard, unheard = self._answers(_info_request())
+        heard, unheard = self._answers(_info_request(), _info)
         return replace(_united(heard), unheard=unheard)
 
     def topics(self) -> tuple[str, ...]:
@@ -111,38 +127,22 @@ class NameServers:
         Raises:
             EnvironmentMissingError: no name server answers.
         """
-        found: set[str] = set()
-        heard, _ = self._answers(Command(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER))
-        for answer in heard:
-            found.update(texts_of(body_of(answer, "topics"), "topicList"))
-        return tuple(sorted(found))
+        asked = Command(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+        heard, _ = self._answers(asked, lambda each: texts_of(body_of(each, "topics"), "topicList"))
+        return tuple(sorted({topic for topics in heard for topic in topics}))
 
-    def routes(self, topics: tuple[str, ...]) -> dict[str, dict[str, TopicRoute | None]]:
-        """Return topic -> name server -> its route of it (105); None: it knows no such topic.
+    def routes(self, topics: tuple[str, ...]) -> ServersLook:
+        """Return the routes of topics (105)."""
+        return self._ask_all(topics, [])
 
-        A name server that does not answer is left out.
-
-        Raises:
-            RouteError: an answer does not have the form of a route.
-        """
-        _, found = self._ask_all(topics, [])
-        return found
-
-    def look(
-        self, topics: tuple[str, ...]
-    ) -> tuple[dict[str, ClusterInfo | None], dict[str, dict[str, TopicRoute | None]]]:
-        """Return name server -> the brokers that it knows, None: it is silent; and `routes`.
+    def look(self, topics: tuple[str, ...]) -> ServersLook:
+        """Return the brokers that each name server knows, and the routes of topics.
 
         All questions are under way at once, so a silent one costs its time limit once.
-
-        Raises:
-            EnvironmentMissingError: an answer does not have its form.
         """
         return self._ask_all(topics, self.addresses)
 
-    def _ask_all(
-        self, topics: tuple[str, ...], of_info: Sequence[str]
-    ) -> tuple[dict[str, ClusterInfo | None], dict[str, dict[str, TopicRoute | None]]]:
+    def _ask_all(self, topics: tuple[str, ...], of_info: Sequence[str]) -> ServersLook:
         questions = [
             (topic, Question(address, _route_request(topic)))
             for topic in topics
@@ -151,26 +151,36 @@ class NameServers:
         asked = [Question(address, _info_request()) for address in of_info]
         everything = [*asked, *(each for _, each in questions)]
         answers = ask_all(self._connections, everything, self._timeout_s)
-        known = {
-            address: _united([answer]) if isinstance(answer, Command) else None
+        infos = {
+            address: read_answer(address, answer, _info)
             for address, answer in zip(of_info, answers, strict=False)
         }
         found: dict[str, dict[str, TopicRoute | None]] = {topic: {} for topic in topics}
+        unread = []
         for (topic, question), answer in zip(questions, answers[len(asked) :], strict=True):
-            if isinstance(answer, Command):
-                found[topic][question.address] = _route(answer)
-            elif _knows_no_topic(answer):
+            route = read_answer(question.address, answer, _route)
+            if isinstance(route, TopicRoute):
+                found[topic][question.address] = route
+            elif _knows_no_topic(route):
                 found[topic][question.address] = None
-        return known, found
+            elif isinstance(answer, Command):
+                unread.append(route)
+        return ServersLook(infos, found, tuple(unread))
 
-    def _answers(self, command: Command) -> tuple[list[Command], dict[str, str]]:
+    def _answers(
+        self, command: Command, read: Callable[[Command], _Read]
+    ) -> tuple[list[_Read], dict[str, str]]:
         questions = [Question(address, command) for address in self.addresses]
         answers = ask_all(self._connections, questions, self._timeout_s)
-        heard = [each for each in answers if isinstance(each, Command)]
+        said = [
+            read_answer(address, each, read)
+            for address, each in zip(self.addresses, answers, strict=True)
+        ]
+        heard = [each for each in said if not isinstance(each, RemotingError)]
         unheard = {
             address: str(each)
-            for address, each in zip(self.addresses, answers, strict=True)
-            if not isinstance(each, Command)
+            for address, each in zip(self.addresses, said, strict=True)
+            if isinstance(each, RemotingError)
         }
         if not heard:
             says = "; ".join(unheard.values())
@@ -185,16 +195,35 @@ def _info_request() -> Command:
     return Command(RequestCode.GET_BROKER_CLUSTER_INFO)
 
 
-def _united(answers: Iterable[Command]) -> ClusterInfo:
+def _info(answer: Command) -> ClusterInfo:
+    """Return what one name server knows.
+
+    Raises:
+        EnvironmentMissingError: the answer does not have its form.
+    """
+    body = body_of(answer, "cluster info")
+    addresses = {
+        str(name): {
+            int(broker_id): str(address)
+            for broker_id, address in table_of(broker, "brokerAddrs").items()
+        }
+        for name, broker in table_of(body, "brokerAddrTable").items()
+    }
+    clusters = {
+        str(cluster): tuple(sorted(map(str, names)))
+        for cluster, names in table_of(body, "clusterAddrTable").items()
+    }
+    return ClusterInfo(addresses, clusters)
+
+
+def _united(infos: Iterable[ClusterInfo]) -> ClusterInfo:
     addresses: dict[str, dict[int, str]] = {}
     clusters: dict[str, set[str]] = {}
-    for answer in answers:
-        body = body_of(answer, "cluster info")
-        for name, broker in table_of(body, "brokerAddrTable").items():
-            for broker_id, address in table_of(broker, "brokerAddrs").items():
-                addresses.setdefault(str(name), {}).setdefault(int(broker_id), str(address))
-        for cluster, names in table_of(body, "clusterAddrTable").items():
-            clusters.setdefault(str(cluster), set()).update(map(str, names))
+    for info in infos:
+        for name, by_id in info.addresses.items():
+            addresses[name] = {**by_id, **addresses.get(name, {})}
+        for cluster, names in info.clusters.items():
+            clusters.setdefault(cluster, set()).update(names)
     return ClusterInfo(addresses, {name: tuple(sorted(of)) for name, of in clusters.items()})
 
 

@@ -7,9 +7,10 @@ from typing import Final
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
-from fairlead_client.remoting.remoting_error import RequestRefusedError
+from fairlead_client.remoting.remoting_error import RemotingError, RequestRefusedError
 
 from fairlead.core.model import MessageQueue
+from fairlead.rocketmq.answer_reading import long_of, read_answer
 from fairlead.rocketmq.asking import Answer, Question, ask_all
 from fairlead.rocketmq.group_offsets import committed_offsets, offset_table_request
 
@@ -127,14 +128,13 @@ def _commits(
     brokers = sorted({queue.broker_name for queue in zeros})
     questions = [Question(masters[name], offset_table_request()) for name in brokers]
     tables = {
-        name: committed_offsets(answer)
+        name: read_answer(masters[name], answer, committed_offsets)
         for name, answer in zip(brokers, ask_all(connections, questions, timeout_s), strict=True)
-        if isinstance(answer, Command)
     }
     for queue in zeros:
-        if queue.broker_name in tables:
-            table = tables[queue.broker_name].get((queue.topic, group), {})
-            commits[queue] = table.get(queue.queue_id)
+        table = tables[queue.broker_name]
+        if not isinstance(table, RemotingError):
+            commits[queue] = table.get((queue.topic, group), {}).get(queue.queue_id)
     return commits
 
 
@@ -180,5 +180,4 @@ def _offset(answer: Answer) -> int | None:
     """Return the offset of a response; None: it says none."""
     if not isinstance(answer, Command):
         return None
-    text = answer.fields.get("offset", "")
-    return int(text) if text.isascii() and text.isdigit() else None
+    return long_of(answer.fields.get("offset", ""))

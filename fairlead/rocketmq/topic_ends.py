@@ -6,7 +6,7 @@ from fairlead_client.remoting.codes import RequestCode
 from fairlead_client.remoting.command import Command
 
 from fairlead.core.model import MessageQueue
-from fairlead.rocketmq.answer_reading import body_of, counted_from, queue_of, table_of
+from fairlead.rocketmq.answer_reading import body_of, counted_from, long_of, queue_of, table_of
 
 __all__ = ["QueueEnd", "earliest_time", "earliest_time_request", "topic_ends", "topic_ends_request"]
 
@@ -52,5 +52,4 @@ def earliest_time_request(queue: MessageQueue) -> Command:
 
 def earliest_time(answer: Command) -> int | None:
     """Return that time in milliseconds, by the broker's clock; None: the queue is empty."""
-    text = answer.fields.get("timestamp", "")
-    return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None
+    return long_of(answer.fields.get("timestamp", "")) or None

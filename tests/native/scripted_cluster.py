@@ -24,6 +24,8 @@ class ScriptedCluster:
         asked: the codes of all requests.
         login: who must have signed each request; None: nobody.
         other_broker: the address of a second broker; "": there is none.
+        said: what the unknown client says of itself; "": the broker does not know it.
+        queues: how many queues the topic has.
     """
 
     address: str = ""
@@ -31,6 +33,8 @@ class ScriptedCluster:
     guard: threading.Lock = field(default_factory=threading.Lock)
     login: Credentials | None = None
     other_broker: str = ""
+    said: str = ""
+    queues: int = 2
 
     def serve(self, asked: Command) -> list[Command]:
         """Answer a request."""
@@ -61,8 +65,8 @@ class ScriptedCluster:
                 )
             case RequestCode.GET_ROUTEINFO_BY_TOPIC:
                 body = (
-                    '{"queueDatas":[{"brokerName":"broker-a","readQueueNums":2,"perm":4}],'
-                    '"brokerDatas":[]}'
+                    '{"queueDatas":[{"brokerName":"broker-a","perm":4,'
+                    f'"readQueueNums":{self.queues}}}],"brokerDatas":[]}}'
                 )
             case RequestCode.GET_CONSUME_STATS:
                 entry = '{"brokerOffset":9,"consumerOffset":0}'
@@ -84,4 +88,6 @@ class ScriptedCluster:
                 return [response(asked, code=ResponseCode.CONSUME_MSG_TIMEOUT)]
             case "silent":
                 return []
+            case "unknown" if self.said:
+                return [response(asked, self.said.encode())]
         return [response(asked, code=ResponseCode.SYSTEM_ERROR, remark="not online")]

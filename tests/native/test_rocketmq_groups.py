@@ -18,8 +18,9 @@ from fairlead.native.native_sources import native_sources
 from fairlead.native.rocketmq_groups import RocketmqGroups
 from fairlead.rocketmq.name_servers import NameServers
 from fairlead.settings import load_settings
+from fairlead.wire.limits import ROUTE_QUEUES_MAX
 from tests.access.certificates import Authority
-from tests.kit.remoting_server import serving
+from tests.kit.remoting_server import response, serving
 from tests.native.scripted_cluster import CLIENTS, ScriptedCluster
 
 _NOWHERE = "127.0.0.1:1"
@@ -88,6 +89,35 @@ def test_a_broker_that_is_away_leaves_a_part_unknown() -> None:
     assert group.unread == ("the broker broker-b does not answer",)
     assert (group.settled, len(group.members), group.knows["broker-b"]) == (False, 4, None)
     assert next(each.problem for each in look_findings(group)) == "unread"
+
+
+@pytest.mark.parametrize("said", ["[]", '{"mqTable":{"x":1}}', '{"subscriptionSet":[7]}', "\x00"])
+def test_a_consumer_that_says_nonsense_is_the_only_one_unseen(said: str) -> None:
+    """Every client library writes what it says of itself by itself, and the broker passes it on."""
+    seen = _seen(ScriptedCluster(said=said))
+    assert seen.owners() == {_queue(0): (), _queue(1): ("answers",)}
+    silences = {each.client_id: each.silence for each in seen.members}
+    assert "unreadable answer" in silences["unknown"]
+
+
+def test_a_broker_that_says_nonsense_leaves_a_part_unknown() -> None:
+    """It is named, and the other broker's part is there."""
+    with serving(lambda asked: [response(asked, b'{"subscriptionGroupTable":7}')]) as broken:
+        cluster = ScriptedCluster(other_broker=broken)
+        with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
+            cluster.address = address
+            servers = NameServers(connections, (address,))
+            look = RocketmqGroups(connections, servers, client_s=0.3).look(lambda _: True)
+    assert [each.startswith(f"broker broker-b: {broken}") for each in look.unheard] == [True]
+    (group,) = look.groups
+    assert (group.unread, len(group.members)) == (("the broker broker-b does not answer",), 4)
+
+
+def test_a_topic_with_more_queues_than_any_is_not_counted_out() -> None:
+    """Whoever may make a topic gives it any number of queues; memory does not follow it."""
+    seen = _seen(ScriptedCluster(queues=2**31 - 1))
+    assert len(seen.queues) <= ROUTE_QUEUES_MAX
+    assert seen.unread == ("orders has more than 100000 queues; those above are left out",)
 
 
 def test_a_look_sends_questions_alone() -> None:

@@ -15,7 +15,11 @@ from fairlead_client.remoting.connections import Connections
 from fairlead.embedded_rocketmq import EmbeddedRocketMQ
 from fairlead.errors import ExitCode
 from fairlead.rocketmq.broker_groups import groups_of, groups_request
-from fairlead.rocketmq.group_connections import connections_request, connections_seen
+from fairlead.rocketmq.group_connections import (
+    GroupConnections,
+    connections_request,
+    connections_seen,
+)
 from fairlead.rocketmq.group_offsets import committed_offsets, offset_table_request
 from tests.answers.schema import assert_command
 from tests.kit.awaiting import await_seen
@@ -66,8 +70,9 @@ def _traces(connections: Connections, brokers: list[str]) -> list[Any]:
     """Return what each broker keeps: members, offsets, groups."""
     kept: list[Any] = []
     for broker in brokers:
-        members = connections_seen(connections.call(broker, connections_request(_GROUP)))
-        assert members is not None
+        answer = connections.call(broker, connections_request(_GROUP))
+        members = connections_seen(broker, answer)
+        assert isinstance(members, GroupConnections)
         kept += [
             members.connections,
             _committed(connections, broker),

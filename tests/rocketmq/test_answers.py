@@ -43,13 +43,14 @@ def test_twins_are_two_connections() -> None:
     """Two processes with one client id are not taken for one."""
     twin = '{"clientAddr":"10.0.0.%d:5","clientId":"x@1","language":"JAVA","version":409}'
     seen = connections_seen(
+        "b:1",
         _body(
             f'{{"connectionSet":[{twin % 2},{twin % 1}],"messageModel":"BROADCASTING",'
             '"consumeType":"CONSUME_PASSIVELY","subscriptionTable":{"orders":'
             '{"topic":"orders","subString":"a > 1","expressionType":"SQL92"}}}'
-        )
+        ),
     )
-    assert seen is not None
+    assert isinstance(seen, GroupConnections)
     assert [each.address for each in seen.connections] == ["10.0.0.1:5", "10.0.0.2:5"]
     assert {each.client_id for each in seen.connections} == {"x@1"}
     assert seen.subscriptions == {"orders": TopicFilter("orders", "a > 1", "SQL92")}
@@ -59,9 +60,12 @@ def test_twins_are_two_connections() -> None:
 def test_nobody_online_is_an_answer() -> None:
     """A group without consumers is known to be empty; a silent broker says nothing about it."""
     refused = RequestRefusedError("b:1", ResponseCode.CONSUMER_NOT_ONLINE, "not online")
-    assert connections_seen(refused) == GroupConnections()
-    assert connections_seen(RequestRefusedError("b:1", ResponseCode.NO_PERMISSION, "")) is None
-    assert connections_seen(NoResponseError("b:1", "no answer within 3 s")) is None
+    assert connections_seen("b:1", refused) == GroupConnections()
+    for error in (
+        RequestRefusedError("b:1", ResponseCode.NO_PERMISSION, ""),
+        NoResponseError("b:1", "no answer within 3 s"),
+    ):
+        assert connections_seen("b:1", error) is error
 
 
 def test_never_committed_is_told_from_zero() -> None:

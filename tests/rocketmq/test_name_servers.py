@@ -51,7 +51,7 @@ def test_what_any_name_server_knows_counts() -> None:
         with pytest.raises(UsageError, match="no cluster other"):
             info.named("other")
         assert servers.topics() == ("bills", "orders")
-        routes = servers.routes(("orders",))["orders"]
+        routes = servers.routes(("orders",)).routes["orders"]
         assert set(routes) == {one, two}
         assert routes[two] is None
         known = routes[one]

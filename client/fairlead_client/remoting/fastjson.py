@@ -14,6 +14,7 @@ ObjectKey = tuple[tuple[str, Any], ...]
 """An object as a key: its fields sorted by name; `dict(key)` makes it an object again."""
 
 _DEPTH_MAX: Final = 64
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN: Final = re.compile(
     r'[ \t\r\n]*+(?:(?P<text>"(?:[^"\\\x00-\x1f]++|\\.)*+")|(?P<sign>[{}\[\]:,])'
     r"|(?P<word>-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null))"
@@ -37,11 +38,30 @@ def read_fastjson(data: bytes | memoryview) -> Any:
     except UnicodeDecodeError as error:
         raise DialectError(f"it is no UTF-8 at byte {error.start}") from None
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except ValueError:
-        return _Reader(text).document()
+        value = _Reader(text).document()
     except RecursionError:
         raise DialectError("it is nested too deeply") from None
+    if _HALF.search(text):
+        _refuse_halves(value)
+    return value
+
+
+def _refuse_halves(value: Any) -> None:
+    """Refuse half a character: nobody could write the text on, to a log or a server."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            try:
+                one.encode()
+            except UnicodeEncodeError:
+                raise DialectError("it has half a character") from None
+        elif isinstance(one, dict):
+            left += [*one, *one.values()]
+        elif isinstance(one, list | tuple):
+            left += one
 
 
 class _Reader:

@@ -8,6 +8,7 @@ import contextlib
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -22,7 +23,7 @@ class TlsStream:
     """An encrypted socket.
 
     Args:
-        plain: the connected socket, whose time limit holds for the handshake.
+        plain: the connected socket, whose time limit holds for the whole handshake.
         context: what TLS checks.
         host: the server's name.
 
@@ -36,6 +37,8 @@ class TlsStream:
         self._kept = b""
         self._inward, self._outward = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._secure = context.wrap_bio(self._inward, self._outward, server_hostname=host)
+        limit_s = plain.gettimeout()
+        until = None if limit_s is None else time.monotonic() + limit_s
         while True:
             try:
                 self._secure.do_handshake()
@@ -43,6 +46,12 @@ class TlsStream:
                 return
             except ssl.SSLWantReadError:
                 plain.sendall(self._outward.read())
+                if until is not None:
+                    # A server may send byte by byte.
+                    left_s = until - time.monotonic()
+                    if left_s <= 0:
+                        raise TimeoutError("the handshake takes too long") from None
+                    plain.settimeout(left_s)
                 data = plain.recv(_CHUNK)
                 if not data:
                     raise ConnectionResetError("the server has hung up in the handshake") from None

@@ -72,27 +72,32 @@ class Brokers:
 
         Raises:
             RemotingError: no name server answers.
-            RouteError: a name server's answer is no route.
+            RouteError: a name server's answer is no route, and no other one has one.
         """
         fields = {"topic": topic, "acceptStandardJsonOnly": "true"}
         command = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, fields)
         servers, absent = self.settings.name_servers, False
-        last: RemotingError | None = None
+        last: RemotingError | RouteError | None = None
         for number in range(len(servers)):
             at = (self._first + number) % len(servers)
             try:
                 body = self._connections.call(servers[at], command).body
             except RequestRefusedError as error:
-                absent, last = absent or error.code == ResponseCode.TOPIC_NOT_EXIST, error
+                absent = absent or error.code == ResponseCode.TOPIC_NOT_EXIST
+                last = last if isinstance(last, RouteError) else error
             except RemotingError as error:
-                last = error
+                last = last if isinstance(last, RouteError) else error
             else:
+                try:
+                    route = decode_topic_route(bytes(body))
+                except RouteError as error:
+                    last = error
+                    continue
                 self._first = at
-                route = decode_topic_route(bytes(body))
                 self._note(topic, route)
                 self._on_route(topic, route)
                 return route
-        if absent:
+        if absent and not isinstance(last, RouteError):
             return None
         assert last is not None
         raise last

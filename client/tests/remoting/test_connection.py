@@ -3,9 +3,11 @@
 import base64
 import hashlib
 import hmac
+import socket
 import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -22,6 +24,7 @@ from fairlead_client.remoting.remoting_error import (
 )
 
 from tests.access.certificates import Authority
+from tests.kit.awaiting import ended
 from tests.kit.remoting_server import response, serving
 
 SETTINGS = ConnectionSettings(call_s=20)
@@ -174,6 +177,30 @@ def test_a_request_is_signed() -> None:
         "Signature": wanted,
     }
     assert "secret" not in repr(login)
+
+
+def test_a_server_that_sends_byte_by_byte_does_not_hold_who_connects(tmp_path: Path) -> None:
+    """The time limit of a connection is that of its whole handshake."""
+    settings = ConnectionSettings(connect_s=0.3, tls=_trusting(Authority(tmp_path)))
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def drip() -> None:
+            plain, _ = listening.accept()
+            with plain, suppress(OSError):
+                # The head of a record of a handshake, 16,000 bytes long; then its bytes.
+                plain.sendall(b"\x16\x03\x03\x3e\x80")
+                while not over.wait(0.02):
+                    plain.sendall(b"\x00")
+
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        try:
+            with pytest.raises(NoConnectionError, match="accepts no connection"):
+                Connection(f"127.0.0.1:{listening.getsockname()[1]}", settings)
+        finally:
+            over.set()
+            ended(dripping)
 
 
 def test_many_threads_share_a_connection_over_tls(tmp_path: Path) -> None:

@@ -32,6 +32,11 @@ def test_objects_are_keys() -> None:
     ]
 
 
+def test_a_character_of_two_halves_is_one() -> None:
+    """Java writes what is beyond its 16 bits as two escapes."""
+    assert read_fastjson(b'{"\\ud83d\\ude00":"\\\\ud800"}') == {"\U0001f600": "\\ud800"}
+
+
 def test_numbers_are_keys() -> None:
     """A broker's addresses have its ids as keys."""
     text = b'{"brokerDatas":[{"brokerAddrs":{0:"a:1",1:"b:2"},"brokerName":"m"}]}'
@@ -64,6 +69,7 @@ def test_what_is_no_json_is_refused_in_one_way(data: bytes) -> None:
     [
         b"", b"{", b"{0:1", b"{0:1,}", b"{0}", b"[1,]", b"{0:1}}", b"{0:nul}", b'{0:"a}', b"{,}",
         b"\xff", b"[" * 100_000, b"{0:" * 5_000, b'{0:"\\x"}', b"{0:1 2}",
+        b'"\\ud800"', b'{0:["\\uDFFF"]}', b'{"\\ud800":1}', b'{{"a":"\\ud800"}:1}',
     ],
 )  # fmt: skip
 def test_each_of_these_is_refused(text: bytes) -> None:

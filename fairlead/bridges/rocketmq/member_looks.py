@@ -19,9 +19,12 @@ from fairlead.bridges.rocketmq.route_book import RocketMQRouteBook
 from fairlead.bridges.rocketmq.silent_servers import SilentServers
 from fairlead.core.model import RouteBroker
 from fairlead.core.standby_records import BrokerMembers, MembersLook
-from fairlead.errors import EnvironmentMissingError
-from fairlead.rocketmq.asking import Answer, Question, ask_all
-from fairlead.rocketmq.group_connections import connections_request, connections_seen
+from fairlead.rocketmq.asking import Question, ask_all
+from fairlead.rocketmq.group_connections import (
+    GroupConnections,
+    connections_request,
+    connections_seen,
+)
 from fairlead.wire.encode import OversizeError
 from fairlead.wire.encode_bridge import encode_members, withdraw_members
 from fairlead.wire.texts import CLIENT_ID
@@ -143,11 +146,11 @@ class MemberLooks:
         answers = ask_all(self._connections, questions, self._timeout_s)
         found: dict[str, dict[str, tuple[str, ...]]] = {group: {} for group in brokers}
         for (group, name, address), answer in zip(places, answers, strict=True):
-            members = _members(answer)
-            if members is not None:
-                found[group][name] = members
+            seen = connections_seen(address, answer)
+            if isinstance(seen, GroupConnections):
+                found[group][name] = _members(seen)
             else:
-                self._silent.note_answer(address, answer)
+                self._silent.note_answer(address, seen)
         return {
             group: (
                 found[group].keys() == of_group.keys(),
@@ -186,14 +189,8 @@ def _address(broker: RouteBroker) -> str:
     return broker.addresses[min(broker.addresses, key=int)]
 
 
-def _members(answer: Answer) -> tuple[str, ...] | None:
-    """Return whom a broker lists, in order; None: it does not say."""
-    try:
-        seen = connections_seen(answer)
-    except EnvironmentMissingError:
-        return None
-    if seen is None:
-        return None
+def _members(seen: GroupConnections) -> tuple[str, ...]:
+    """Return whom a broker lists, in order."""
     ids = Counter(each.client_id for each in seen.connections)
     listed = {_told(each) for each in ids}
     # One of two clients with one id may be attached, and the other read as RocketMQ shares.

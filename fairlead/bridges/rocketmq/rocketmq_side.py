@@ -7,6 +7,7 @@ from typing import Final
 import structlog
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
+from fairlead_client.remoting.remoting_error import RemotingError
 
 from fairlead.bridges.answer import Answer
 from fairlead.bridges.finding import Finding, Verdict
@@ -26,6 +27,7 @@ from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets, RouteChanged
 from fairlead.core.topics.routes import readable_queues
 from fairlead.errors import EnvironmentMissingError
+from fairlead.rocketmq.answer_reading import read_answer
 from fairlead.rocketmq.asking import Answer as Heard
 from fairlead.rocketmq.asking import Question, ask_all
 from fairlead.rocketmq.name_servers import ClusterInfo, NameServers
@@ -93,10 +95,7 @@ class RocketMQSide:
         self, topics: Sequence[str], *, now_ms: int, requested: Collection[str]
     ) -> list[Finding]:
         """Look at these topics, and return what each look means, in their order."""
-        try:
-            looks = self._look(topics)
-        except EnvironmentMissingError as error:
-            return [Finding(topic, Verdict.UNCLEAR, why=str(error)) for topic in topics]
+        looks = self._look(topics)
         self._note_ends(looks, now_ms)
         findings = [
             self._published.find(look, now_ms=now_ms, requested=look.topic in requested)
@@ -179,12 +178,14 @@ class RocketMQSide:
         return NameServers(self._connections, answering, self._timeout_s)
 
     def _look(self, topics: Sequence[str]) -> list[RouteLook | TopicRefused]:
-        infos, routes = self._name_servers().look(tuple(topics))
-        for address, info in infos.items():
-            if info is None:
-                self._silent.note(address, "no answer")
-        view = self._view([info for info in infos.values() if info is not None])
-        return [look_at_routes(topic, routes[topic], view) for topic in topics]
+        seen = self._name_servers().look(tuple(topics))
+        for address, info in seen.infos.items():
+            if isinstance(info, RemotingError):
+                self._silent.note_answer(address, info)
+        for error in seen.unread:
+            self._silent.note_answer(error.address, error)
+        view = self._view([each for each in seen.infos.values() if isinstance(each, ClusterInfo)])
+        return [look_at_routes(topic, seen.routes[topic], view) for topic in topics]
 
     def _view(self, infos: Sequence[ClusterInfo]) -> ClusterView:
         registered = {name for info in infos for name in info.clusters.get(self._cluster, ())}
@@ -198,13 +199,15 @@ class RocketMQSide:
             if isinstance(look, RouteLook) and self._published.own_route(look.topic) is not None
             for address in self._silent.without(dict(_masters_of(look.brokers))).values()
         ]
-        heard = self._ask(
-            [Question(address, topic_ends_request(topic)) for topic, address in asked]
-        )
+        questions = [Question(address, topic_ends_request(topic)) for topic, address in asked]
+        heard = ask_all(self._connections, questions, self._timeout_s)
         ends: dict[str, dict[MessageQueue, QueueEnd]] = defaultdict(dict)
         for (topic, address), answer in zip(asked, heard, strict=True):
-            if isinstance(answer, Command):
-                ends[topic] |= _readable(answer, address)
+            found = read_answer(address, answer, topic_ends)
+            if isinstance(found, RemotingError):
+                self._silent.note_answer(address, found)
+            else:
+                ends[topic] |= found
         for topic, of_topic in ends.items():
             fallen = self._lives.note(topic, of_topic, now_ms=now_ms)
             if fallen:
@@ -244,14 +247,6 @@ def _masters_of(brokers: Iterable[RouteBroker]) -> Iterator[tuple[str, str]]:
     for broker in brokers:
         if _MASTER in broker.addresses:
             yield broker.broker_name, broker.addresses[_MASTER]
-
-
-def _readable(answer: Command, address: str) -> Mapping[MessageQueue, QueueEnd]:
-    try:
-        return topic_ends(answer)
-    except EnvironmentMissingError as error:
-        log.warning("look_up_failed", address=address, error=str(error))
-        return {}
 
 
 def _answer(

@@ -9,11 +9,21 @@ from dataclasses import dataclass, replace
 
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 
-from fairlead.core.model import RouteBroker
-from fairlead.wire.texts import ADDRESS, BROKER_NAME, TOPIC
+from fairlead.core.model import Route, RouteBroker
+from fairlead.core.records import RouteChanged
+from fairlead.wire.decode import decode
+from fairlead.wire.encode import OversizeError
+from fairlead.wire.encode_bridge import encode_route
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import RawRecord
+from fairlead.wire.texts import TOPIC
+from fairlead.wire.topics import TopicNames
 
 __all__ = ["ClusterView", "RouteLook", "TopicRefused", "look_at_routes"]
 
+_ANY_NAMES = TopicNames("any.")
+_LIMITS = WireLimits(shards=1)
 _LITE_PREFIX = "%LMQ%"
 """MixAll.LMQ_PREFIX: queues inside other topics' queues, which name servers do not list."""
 
@@ -97,13 +107,10 @@ def look_at_routes(
     united = tuple(
         _united(brokers[name], shares[name]) for name in sorted(brokers.keys() & shares.keys())
     )
-    for broker in united:
-        if not BROKER_NAME.allows(broker.broker_name):
-            return TopicRefused(topic, f"the broker name {broker.broker_name!r}")
-        for address in broker.addresses.values():
-            if not ADDRESS.allows(address):
-                return TopicRefused(topic, f"the address {address!r} of {broker.broker_name}")
     order_conf = next((route.order_topic_conf for route in routes if route.order_topic_conf), None)
+    unfit = _unfit(topic, united, order_conf)
+    if unfit is not None:
+        return TopicRefused(topic, unfit)
     return RouteLook(topic, united, order_conf, replace(view, answered=len(answers)))
 
 
@@ -114,6 +121,25 @@ def _refusal(topic: str, routes: Iterable[TopicRoute]) -> str | None:
         return f"a topic has {TOPIC.words}"
     if any(route.mappings for route in routes):
         return "a static topic's queues move between brokers"
+    return None
+
+
+def _unfit(topic: str, brokers: tuple[RouteBroker, ...], order_conf: str | None) -> str | None:
+    """Return what no record of a route can carry; None: all fits.
+
+    Name servers keep whatever a broker registers, and brokers take any number of queues.
+    """
+    changed = RouteChanged(topic, Route(topic, "any", brokers, order_conf))
+    try:
+        record = encode_route(changed, _ANY_NAMES)
+        raw = RawRecord(
+            record.topic, 0, 0, 0, append_time_is_log=True, key=record.key, value=record.value
+        )
+        decode("routes", raw, _LIMITS)
+    except WireError as error:
+        return f"{error.field}: {error.detail}"
+    except (OversizeError, TypeError) as error:
+        return f"no record can carry it: {error}"
     return None
 
 

@@ -14,6 +14,7 @@ from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
 from fairlead_client.remoting.remoting_error import RemotingError, RequestRefusedError
 
+from fairlead.rocketmq.answer_reading import UnreadableAnswerError
 from fairlead.rocketmq.asking import Answer, Question, ask_all
 
 __all__ = ["SilentServers"]
@@ -36,6 +37,7 @@ class SilentServers:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._silent: set[str] = set()
+        self._unreadable: set[str] = set()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="silent-servers")
         self._asking: Future[list[str]] | None = None
 
@@ -46,8 +48,15 @@ class SilentServers:
             log.warning("server_silent", address=address, error=str(why))
 
     def note_answer(self, address: str, answer: Answer) -> None:
-        """Note an answer: a server that did not answer, or which cannot be reached."""
-        if isinstance(answer, RemotingError) and not isinstance(answer, RequestRefusedError):
+        """Note an answer: a server that did not answer, or which cannot be reached.
+
+        One whose answers cannot be read takes no time, so it is asked on, and named once.
+        """
+        if isinstance(answer, UnreadableAnswerError):
+            if address not in self._unreadable:
+                self._unreadable.add(address)
+                log.warning("look_up_failed", address=address, error=str(answer))
+        elif isinstance(answer, RemotingError) and not isinstance(answer, RequestRefusedError):
             self.note(address, answer)
 
     def without(self, addresses: Mapping[str, str]) -> dict[str, str]:
@@ -67,6 +76,7 @@ class SilentServers:
         if self._asking is not None and self._asking.done():
             for address in self._asking.result():
                 self._silent.discard(address)
+                self._unreadable.discard(address)
                 log.info("server_answers", address=address)
             self._asking = None
         if self._silent and self._asking is None:

@@ -22,6 +22,10 @@ def _route(
     )
 
 
+def _at(addresses: dict[int, str]) -> TopicRoute:
+    return TopicRoute((QueueData("a", 1, 1, 6),), (BrokerData("a", "main", addresses),))
+
+
 def _view(servers: int = 1, answered: int = 1) -> ClusterView:
     return ClusterView("main", servers, answered, frozenset("ab"))
 
@@ -75,7 +79,16 @@ def test_other_clusters_brokers_do_not_count() -> None:
         ("%LMQ%orders", _route("a"), "LMQ"),
         ("TBW102", _route("a"), "characters"),
         ("orders", TopicRoute(mappings={"a": QueueMapping("a", "orders")}), "static"),
-        ("orders", _route("a b"), "broker name"),
+        ("orders", _route("a b"), "broker_name"),
+        ("orders", _route("a", queues=2**31 - 1), "read_queue_nums"),
+        ("orders", _route("a", "b", queues=60_000), "more than 100000 queues"),
+        ("orders", _route("a", queues=-1), "read_queue_nums"),
+        ("orders", _route("a", perm=-1), "perm"),
+        ("orders", _route("a", order="a:4\n"), "order_topic_conf"),
+        ("orders", _route("a", order="\ud800"), "no record"),
+        ("orders", _at({-1: "a:1"}), "addresses"),
+        ("orders", _at({0: "host name:1", 1: "é:1"}), "addresses"),
+        ("orders", _at(dict.fromkeys(range(3_000), "a" * 250)), "record"),
     ],
 )
 def test_topics_that_no_bridge_can_serve_are_named(topic: str, route: TopicRoute, why: str) -> None:
