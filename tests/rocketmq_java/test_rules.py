@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 _MAIN = "main/java/io/fairlead/rocketmq"
 _GATE, _OFFSETS = f"{_MAIN}/gate/QueueGate.java", f"{_MAIN}/GrantedOffsets.java"
+_STARTS, _LISTENERS = f"{_MAIN}/AskedStarts.java", f"{_MAIN}/GatedListeners.java"
 _HELD = f"{_MAIN}/HeldQueues.java"
 _CHECKS = sorted((SOURCES / "test/java/io/fairlead/rocketmq").glob("*Checks.java"))
 RULES = {
@@ -51,6 +52,20 @@ MUTANTS = {
     "an old share stays wanted": (
         (Edit(_HELD, "wanted.put(topic, new ArrayList<>(of(topic)));", ""),),
         "ruleAShareFromBeforeTheWayBackIsForgotten",
+    ),
+    "an old start counts": (
+        (Edit(_STARTS, "asked.keySet().retainAll(queues);", ""),),
+        "ruleAStartFromBeforeTheQueueWasAnothersIsForgotten",
+    ),
+    "only exceptions are failures": (
+        (
+            Edit(
+                _LISTENERS,
+                "Throwable error) {\n        //",
+                "RuntimeException error) {\n        //",
+            ),
+        ),
+        "ruleAnErrorKeepsNothingElseOfAClosedGateBack",
     ),
     "a reset counts as progress": (
         (Edit(_OFFSETS, "work.messages.isDropped() && !increaseOnly", "false"),),

@@ -14,6 +14,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import javax.management.JMException;
@@ -36,6 +37,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   private final Counters counters;
   private final Consumer<HeldQueue> drain;
   private final String strategy;
+  private final Supplier<String> replaced;
   private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
   private final Thread control;
   private final HeldQueues held;
@@ -44,6 +46,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   private ObjectName shown;
   private volatile GatewayMember member;
   private volatile boolean closing;
+  private volatile String refusal;
 
   Attached(
       DefaultMQPushConsumer consumer,
@@ -53,7 +56,8 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
       GrantedOffsets offsets,
       Counters counters,
       Consumer<HeldQueue> drain,
-      String strategy) {
+      String strategy,
+      Supplier<String> replaced) {
     this.consumer = consumer;
     this.options = options;
     this.rocketmq = rocketmq;
@@ -62,6 +66,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
     this.counters = counters;
     this.drain = drain;
     this.strategy = strategy;
+    this.replaced = replaced;
     control = new Thread(this::run, "fairlead-rocketmq-" + consumer.getConsumerGroup());
     control.setDaemon(true);
   }
@@ -103,7 +108,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   /** Returns why the last request to the gateway failed; null if it did not. */
   public String lastFailure() {
     GatewayMember asked = member;
-    return asked == null ? null : asked.lastFailure();
+    return asked == null ? refusal : asked.lastFailure();
   }
 
   /**
@@ -130,6 +135,12 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   private void run() {
     try {
       if (!started()) {
+        return;
+      }
+      String changed = replaced.get();
+      if (changed != null) {
+        refusal = changed + " was set after attach: nothing is consumed; set it before";
+        LOG.severe(refusal);
         return;
       }
       turns = new QueueTurns(rocketmq, held, offsets, counters, inbox, drain, options);

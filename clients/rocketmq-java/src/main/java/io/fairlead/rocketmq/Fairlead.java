@@ -45,7 +45,18 @@ public final class Fairlead {
     GrantedOffsets offsets = new GrantedOffsets(held, rocketmq::brokerOffsets, counters);
     consumer.setAllocateMessageQueueStrategy(held);
     consumer.setOffsetStore(offsets);
-    Attached attached = new Attached(consumer, options, rocketmq, held, offsets, counters, drain, former.getName());
+    MessageListener gated = consumer.getMessageListener();
+    Attached attached =
+        new Attached(
+            consumer,
+            options,
+            rocketmq,
+            held,
+            offsets,
+            counters,
+            drain,
+            former.getName(),
+            () -> rocketmq.replaced(gated, held, offsets));
     attached.begin();
     return attached;
   }

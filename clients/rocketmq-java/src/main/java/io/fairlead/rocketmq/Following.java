@@ -6,11 +6,12 @@ import io.fairlead.client.session.QueueName;
 import io.fairlead.client.session.Standing;
 import io.fairlead.client.session.WorkName;
 import io.fairlead.rocketmq.Counters.Thing;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.logging.Logger;
 import org.apache.rocketmq.common.message.MessageQueue;
 
@@ -31,8 +32,7 @@ final class Following {
   private final QueueTurns turns;
   private final Errands errands;
   private final Map<MessageQueue, Long> nextTryMs = new HashMap<>();
-  private final Map<MessageQueue, Long> starts = new ConcurrentHashMap<>();
-  private final Set<MessageQueue> asked = ConcurrentHashMap.newKeySet();
+  private final AskedStarts starts = new AskedStarts();
   private GatewayMember member;
   private Epoch unanswered;
   private boolean stops;
@@ -104,7 +104,7 @@ final class Following {
     if (standing == Standing.FOLLOW && running && !stops) {
       obeyStrategy();
     } else {
-      starts.clear();
+      starts.keep(Collections.emptySet());
     }
     if (standing == Standing.FREEZE && unanswered != null) {
       answer();
@@ -113,35 +113,41 @@ final class Following {
 
   private void obeyStrategy() {
     Set<MessageQueue> wanted = held.wanted();
+    starts.keep(wanted);
     for (HeldQueue work : held.all()) {
       if (!wanted.contains(work.queue) && !work.stopping) {
         turns.stop(work, false);
       }
     }
     for (MessageQueue queue : wanted) {
-      Long start = starts.remove(queue);
       if (held.at(queue) != null) {
         continue;
       }
+      Long start = starts.take(queue);
       if (start != null) {
         QueueName name = new QueueName(queue.getTopic(), queue.getBrokerName(), queue.getQueueId());
         turns.start(new WorkName(name, NOBODY), start);
-      } else if (QueueTurns.nowMs() >= nextTryMs.getOrDefault(queue, 0L) && asked.add(queue)) {
-        nextTryMs.put(queue, QueueTurns.nowMs() + RETRY_MS);
-        errands.run(() -> ask(queue));
+      } else if (QueueTurns.nowMs() >= nextTryMs.getOrDefault(queue, 0L)) {
+        ask(queue);
       }
     }
   }
 
   private void ask(MessageQueue queue) {
-    try {
-      long start = rocketmq.start(queue);
-      if (start >= 0) {
-        starts.put(queue, start);
-      }
-    } finally {
-      asked.remove(queue);
+    Consumer<Long> told = starts.ask(queue);
+    if (told == null) {
+      return;
     }
+    nextTryMs.put(queue, QueueTurns.nowMs() + RETRY_MS);
+    errands.run(
+        () -> {
+          long start = -1;
+          try {
+            start = rocketmq.start(queue);
+          } finally {
+            told.accept(start);
+          }
+        });
   }
 
   private void answer() {

@@ -91,7 +91,8 @@ final class GatedListeners {
       ConsumeConcurrentlyStatus status = null;
       try {
         status = listener.consumeMessage(messages, context);
-      } catch (RuntimeException error) {
+      } catch (Throwable error) {
+        // As RocketMQ: an Error, and what other languages throw unchecked, is a failure as well.
         LOG.log(Level.WARNING, "the listener failed on " + work.queue, error);
       }
       if (status == ConsumeConcurrentlyStatus.CONSUME_SUCCESS) {
@@ -144,7 +145,7 @@ final class GatedListeners {
     ConsumeOrderlyStatus status = null;
     try {
       status = listener.consumeMessage(messages, context);
-    } catch (RuntimeException error) {
+    } catch (Throwable error) {
       LOG.log(Level.WARNING, "the listener failed on " + work.queue, error);
     } finally {
       settle(work, offsets, context.isAutoCommit(), status, finished, putBack);

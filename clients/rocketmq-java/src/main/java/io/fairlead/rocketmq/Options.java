@@ -36,7 +36,7 @@ public final class Options {
 
   /** Sets who hears what becomes of each queue. */
   public Options observer(QueueObserver hears) {
-    observer = hears;
+    observer = new QuietObserver(hears);
     return this;
   }
 

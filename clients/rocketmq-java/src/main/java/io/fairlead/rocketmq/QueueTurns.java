@@ -313,8 +313,11 @@ final class QueueTurns {
       work.draining = true;
       errands.run(
           () -> {
-            drain.accept(work);
-            work.draining = false;
+            try {
+              drain.accept(work);
+            } finally {
+              work.draining = false;
+            }
           });
     }
   }

@@ -12,6 +12,7 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.MessageListener;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.store.OffsetStore;
 import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
@@ -72,6 +73,17 @@ final class RocketMQ {
             "topic", "'" + topic + "' is a light queue inside another topic's", "do not attach it");
       }
     }
+  }
+
+  /** Returns what the application has set after it attached the consumer; null if nothing. */
+  String replaced(MessageListener listener, HeldQueues held, GrantedOffsets offsets) {
+    if (client.getMessageListenerInner() != listener) {
+      return "messageListener";
+    }
+    if (consumer.getAllocateMessageQueueStrategy() != held) {
+      return "allocateMessageQueueStrategy";
+    }
+    return consumer.getOffsetStore() != offsets ? "offsetStore" : null;
   }
 
   private static Object asked(Object of, String method) {

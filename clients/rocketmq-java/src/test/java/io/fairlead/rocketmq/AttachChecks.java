@@ -3,11 +3,15 @@ package io.fairlead.rocketmq;
 import static io.fairlead.rocketmq.Rules.same;
 
 import io.fairlead.client.SettingsException;
+import io.fairlead.client.session.Epoch;
 import java.lang.reflect.Method;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.MessageListener;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
+import org.apache.rocketmq.common.message.MessageQueue;
 
 /** What cannot be attached is refused by name. */
 final class AttachChecks {
@@ -78,6 +82,35 @@ final class AttachChecks {
     } catch (SettingsException error) {
       same("onOutage: is 'wait'; give stop or keep", error.getMessage());
     }
+  }
+
+  void ruleWhatIsSetAfterwardsIsSeen() {
+    RocketMQ rocketmq = new RocketMQ(consumer);
+    HeldQueues held = new HeldQueues(null);
+    GrantedOffsets offsets = new GrantedOffsets(held, () -> null, new Counters());
+    consumer.setAllocateMessageQueueStrategy(held);
+    consumer.setOffsetStore(offsets);
+    MessageListener listener = consumer.getMessageListener();
+    same(null, rocketmq.replaced(listener, held, offsets));
+    consumer.setOffsetStore(null);
+    same("offsetStore", rocketmq.replaced(listener, held, offsets));
+    consumer.setAllocateMessageQueueStrategy(new AllocateMessageQueueAveragely());
+    same("allocateMessageQueueStrategy", rocketmq.replaced(listener, held, offsets));
+    MessageListenerConcurrently other =
+        (messages, context) -> ConsumeConcurrentlyStatus.RECONSUME_LATER;
+    consumer.registerMessageListener(other);
+    same("messageListener", rocketmq.replaced(listener, held, offsets));
+  }
+
+  void ruleAnObserverThatFailsStopsNobody() {
+    options.observer(
+        new QueueObserver() {
+          @Override
+          public void started(MessageQueue queue, Epoch epoch, long offset) {
+            throw new IllegalStateException("the journal is full");
+          }
+        });
+    options.observer.started(new MessageQueue("orders", "broker-a", 3), new Epoch(1, 7), 0);
   }
 
   private boolean is(String setter, Class<?> type, Object value) throws Exception {

@@ -13,6 +13,8 @@ public final class Rules {
     run(GateChecks.class, GateChecks::new);
     run(OffsetChecks.class, OffsetChecks::new);
     run(HeldChecks.class, HeldChecks::new);
+    run(ListenerChecks.class, ListenerChecks::new);
+    run(StartChecks.class, StartChecks::new);
     run(AttachChecks.class, AttachChecks::new);
     // RocketMQ's threads would keep the process alive.
     System.exit(0);
