@@ -138,6 +138,19 @@ def test_a_foreign_member_raises_the_alarm_after_lease_and_margin() -> None:
     assert group.decision.state.exclusive is True
 
 
+def test_a_foreign_member_is_there_although_a_broker_is_away() -> None:
+    """Whom another broker lists is in the group; a broker that does not answer hides nobody."""
+    group = _owned()
+    for _ in range(15):
+        group.beat("a")
+        group.beat("b")
+        group.looks("ab", "10.0.0.9@9", complete=False)
+    assert group.foreign() == ("10.0.0.9@9",)
+    group.looks("ab", "10.0.0.9@9")
+    group.looks("ab", "10.0.0.9@9", complete=False)
+    assert group.foreign() == ("10.0.0.9@9",)
+
+
 def test_who_lapsed_just_now_is_nobody_foreign() -> None:
     """The brokers list a lapsed member for a while: that is no alarm, but later it is one."""
     group = _owned()

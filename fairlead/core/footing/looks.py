@@ -161,7 +161,7 @@ def _foreign(draft: Draft, standing: Standing) -> tuple[str, ...]:
         each
         for looks in standing.looks.values()
         for each, since_ms in looks.listed.items()
-        if looks.complete and looks.at_ms - since_ms > patience_ms
+        if looks.at_ms - since_ms > patience_ms
     }
     known = {*ids_of(draft.state.members.values()), *standing.gone}
     return tuple(sorted(found - known)[:_FOREIGN_MAX])
