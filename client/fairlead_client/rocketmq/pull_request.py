@@ -8,7 +8,7 @@ from fairlead_client.model import Queue, Subscription
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.remoting_error import RequestRefusedError
-from fairlead_client.rocketmq.message_body import COMPRESSED
+from fairlead_client.rocketmq.message_body import COMPRESSED, BodyError
 from fairlead_client.rocketmq.rocketmq_message import PulledMessage
 from fairlead_client.rocketmq.stored_message import StoredMessageError, stored_messages
 from fairlead_client.routes.topic_route import MASTER
@@ -67,8 +67,8 @@ def pulled(address: str, response: Command) -> Pulled:
 
     Raises:
         RequestRefusedError: the broker refuses the pull.
-        StoredMessageError: its messages or its numbers cannot be read.
-        BodyError: the body of a message cannot be decompressed.
+        StoredMessageError: its first message or its numbers cannot be read.
+        BodyError: the body of the first message cannot be decompressed.
     """
     if response.code not in _STATUS:
         raise RequestRefusedError(address, response.code, response.remark)
@@ -79,15 +79,26 @@ def pulled(address: str, response: Command) -> Pulled:
     suggested = _number(fields, "suggestWhichBrokerId", MASTER)
     if status is not PullStatus.FOUND:
         return Pulled(status, after, begin, end, suggested)
-    messages = list(stored_messages(memoryview(response.body), PulledMessage))
-    for message in messages:
-        if message.is_batch:
-            problem = f"{message} holds a whole batch, which this client does not unwrap"
-            raise StoredMessageError(problem)
-        if message.sys_flag & COMPRESSED:
-            # Here an error stops its queue, and says so; later it would hit the application.
-            _ = message.value
+    messages: list[PulledMessage] = []
+    try:
+        for message in stored_messages(memoryview(response.body), PulledMessage):
+            _check(message)
+            messages.append(message)
+    except (StoredMessageError, BodyError):
+        # It stops its queue, and not those that lie before it: the next pull begins with it.
+        if not messages:
+            raise
+        after = messages[-1].offset + 1
     return Pulled(status, after, begin, end, suggested, messages)
+
+
+def _check(message: PulledMessage) -> None:
+    if message.is_batch:
+        problem = f"{message} holds a whole batch, which this client does not unwrap"
+        raise StoredMessageError(problem)
+    if message.sys_flag & COMPRESSED:
+        # Here an error stops its queue, and says so; later it would hit the application.
+        _ = message.value
 
 
 _STATUS: Final[Mapping[int, PullStatus]] = {

@@ -7,7 +7,11 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from fairlead_client.model import Progress, Queue
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
-from fairlead_client.remoting.remoting_error import NoResponseError, RequestRefusedError
+from fairlead_client.remoting.remoting_error import (
+    NoResponseError,
+    RequestRefusedError,
+    UnreadableFrameError,
+)
 from fairlead_client.rocketmq.brokers import Brokers
 from fairlead_client.session.clock import now_ms
 from fairlead_client.settings.rocketmq_settings import RocketMQSettings
@@ -76,7 +80,11 @@ class QueueOffsets:
 
     def _ask(self, queue: Queue, command: Command) -> int:
         address = self._brokers.master(queue.broker_name, queue.topic)
-        return int(self._brokers.call(address, command).fields["offset"])
+        said = self._brokers.call(address, command).fields.get("offset", "")
+        try:
+            return int(said)
+        except ValueError:
+            raise UnreadableFrameError(address, f"its answer has offset={said[:40]!r}") from None
 
 
 class RocketMQOffsetStore:

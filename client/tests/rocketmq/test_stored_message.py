@@ -4,6 +4,7 @@ import sys
 import zlib
 
 import pytest
+from fairlead_client.rocketmq import message_body
 from fairlead_client.rocketmq.message_body import BodyError, compressed
 from fairlead_client.rocketmq.message_properties import (
     PropertyError,
@@ -96,6 +97,21 @@ def test_a_compressed_body() -> None:
     unknown = StoredMessage(memoryview(stored(1, zlib.compress(b"x"), sys_flag=0x701)))
     with pytest.raises(BodyError, match="unknown way 7"):
         _ = unknown.value
+
+
+def test_a_body_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few bytes may become gigabytes; whoever pulls them lives on."""
+    monkeypatch.setattr(message_body, "BODY_BYTES_MAX", 9_000)
+    for length, is_taken in ((9_000, True), (9_001, False)):
+        message = StoredMessage(memoryview(stored(1, compressed(b"x" * length), sys_flag=1)))
+        if is_taken:
+            assert len(message.value) == length
+        else:
+            with pytest.raises(BodyError, match="more than 9,000 bytes"):
+                _ = message.value
+    cut = StoredMessage(memoryview(stored(1, compressed(b"x" * 9_000)[:-4], sys_flag=1)))
+    with pytest.raises(BodyError, match="cut off"):
+        _ = cut.value
 
 
 @pytest.mark.parametrize(
