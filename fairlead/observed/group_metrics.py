@@ -15,9 +15,12 @@ __all__ = ["HELD_PHASES", "GroupFigures", "TopicFigures", "figures_of"]
 HELD_PHASES: Final = (
     "paused", "quarantined", "recovering", "settling",
     "waiting_for_route", "waiting_for_offsets", "waiting_for_clients",
-    "standby", "taking_over",
+    "standby",
 )  # fmt: skip
-"""Phases in which a group is not at rest and may have ownerless queues, for a known reason."""
+"""Phases in which a group is not at rest and may have ownerless queues, for a known reason.
+
+A take-over is none: it lasts seconds, unless a client does not say that it has read of it. Then
+nothing moves, and the queues of who dies have nobody."""
 
 
 @dataclass(frozen=True, slots=True)

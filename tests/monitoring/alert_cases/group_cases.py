@@ -185,6 +185,26 @@ OWNERS = (
         [Check("10m", "QueuesUnassigned"), Check("10m", "NotConverged")],
     ),
     Case(
+        "a take-over that does not end, of one that died meanwhile, and one that takes seconds",
+        {
+            MEMBERS: "3x60",
+            UNASSIGNED: "2x60",
+            CONVERGED: "0x60",
+            serve("fairlead_group_phase", **ORDERS, phase="taking_over"): "0x8 1x50",
+            serve("fairlead_group_phase", **ORDERS, phase="standby"): "1x8 0x50",
+            other(MEMBERS): "3x60",
+            other(UNASSIGNED): "4x60",
+            serve("fairlead_group_phase", group="billing", phase="taking_over"): "0x8 1x1 0x50",
+            serve("fairlead_group_phase", group="billing", phase="standby"): "1x8 0x1 1x50",
+        },
+        [
+            Check("4m", "QueuesUnassigned"),
+            Check("4m15s", "QueuesUnassigned", [of_serve("2", **ORDERS, topic="orders")]),
+            Check("7m", "NotConverged"),
+            Check("7m15s", "NotConverged", [of_serve(**ORDERS)]),
+        ],
+    ),
+    Case(
         "queues that have nobody for a minute, again and again",
         {MEMBERS: "3x60", UNASSIGNED: "2x4 0x1 2x4 0x1 2x4 0x1 2x4 0x40"},
         [Check(at, "QueuesUnassigned") for at in ("2m", "4m", "6m")],
