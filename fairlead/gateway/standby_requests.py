@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.thin.thin_words import Frozen
-from pydantic import FailFast, Field
+from pydantic import AfterValidator, FailFast, Field
 
 from fairlead.gateway.outputs import Refusal
 from fairlead.gateway.request_fields import (
@@ -65,6 +65,14 @@ class FrozenQueueBody(Body):
     ]
 
 
+def _distinct(queues: tuple[FrozenQueueBody, ...]) -> tuple[FrozenQueueBody, ...]:
+    """Refuse a queue that is named twice: the engine would refuse the whole answer, unheard."""
+    if len({each.queue for each in queues}) != len(queues):
+        message = "a queue is named twice"
+        raise ValueError(message)
+    return queues
+
+
 class FrozenBody(Body):
     """The answer to a freeze."""
 
@@ -73,6 +81,7 @@ class FrozenBody(Body):
         tuple[FrozenQueueBody, ...],
         FailFast(),
         Field(max_length=WORKS_MAX, description="All that it holds; it takes nothing more."),
+        AfterValidator(_distinct),
     ]
 
 

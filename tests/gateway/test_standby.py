@@ -319,6 +319,10 @@ def test_a_wrong_join_names_field_and_remedy(more: dict[str, Any], field: str, r
             {"frozen": {"epoch": [1, 6], "queues": [{"queue": list(QUEUE), "position": -1}]}},
             "frozen.queues[0].position",
         ),
+        (
+            {"frozen": {"epoch": [1, 6], "queues": [{"queue": list(QUEUE), "position": 1}] * 2}},
+            "frozen.queues",
+        ),
     ],
 )
 def test_a_wrong_poll_names_its_field(more: dict[str, Any], field: str) -> None:

@@ -44,6 +44,17 @@ final class RocketMQ {
     if (client.getServiceState() != ServiceState.CREATE_JUST) {
       throw new SettingsException("consumer", "has been started", "attach it before start()");
     }
+    checkModel();
+    if (consumer.getOffsetStore() instanceof GrantedOffsets) {
+      throw new SettingsException("consumer", "is attached already", "attach it once");
+    }
+    if (consumer.getOffsetStore() != null) {
+      throw new SettingsException(
+          "offsetStore", "is the application's own", "leave it out: Fairlead has one");
+    }
+  }
+
+  private void checkModel() {
     // The types of these answers have other packages in 4 and in 5.
     if ("BROADCASTING".equals(String.valueOf(asked(consumer, "getMessageModel")))) {
       throw new SettingsException(
@@ -60,13 +71,6 @@ final class RocketMQ {
             "namespace", "'" + namespace + "' is not served", "use whole names of topics");
       }
     }
-    if (consumer.getOffsetStore() instanceof GrantedOffsets) {
-      throw new SettingsException("consumer", "is attached already", "attach it once");
-    }
-    if (consumer.getOffsetStore() != null) {
-      throw new SettingsException(
-          "offsetStore", "is the application's own", "leave it out: Fairlead has one");
-    }
     for (String topic : client.getSubscriptionInner().keySet()) {
       if (topic.startsWith("%LMQ%")) {
         throw new SettingsException(
@@ -77,6 +81,11 @@ final class RocketMQ {
 
   /** Returns what the application has set after it attached the consumer; null if nothing. */
   String replaced(MessageListener listener, HeldQueues held, GrantedOffsets offsets) {
+    try {
+      checkModel();
+    } catch (SettingsException error) {
+      return error.setting;
+    }
     if (client.getMessageListenerInner() != listener) {
       return "messageListener";
     }

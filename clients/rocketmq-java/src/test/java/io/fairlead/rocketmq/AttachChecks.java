@@ -34,6 +34,11 @@ final class AttachChecks {
   }
 
   void ruleBroadcastingIsRefused() throws Exception {
+    broadcast();
+    same("messageModel", refusal());
+  }
+
+  private void broadcast() throws Exception {
     // In 5 the type is in another package.
     for (Method method : DefaultMQPushConsumer.class.getMethods()) {
       if (method.getName().equals("setMessageModel")) {
@@ -41,7 +46,6 @@ final class AttachChecks {
         method.invoke(consumer, model.getField("BROADCASTING").get(null));
       }
     }
-    same("messageModel", refusal());
   }
 
   void ruleARebalanceByTheBrokerIsRefused() throws Exception {
@@ -84,7 +88,7 @@ final class AttachChecks {
     }
   }
 
-  void ruleWhatIsSetAfterwardsIsSeen() {
+  void ruleWhatIsSetAfterwardsIsSeen() throws Exception {
     RocketMQ rocketmq = new RocketMQ(consumer);
     HeldQueues held = new HeldQueues(null);
     GrantedOffsets offsets = new GrantedOffsets(held, () -> null, new Counters());
@@ -100,6 +104,8 @@ final class AttachChecks {
         (messages, context) -> ConsumeConcurrentlyStatus.RECONSUME_LATER;
     consumer.registerMessageListener(other);
     same("messageListener", rocketmq.replaced(listener, held, offsets));
+    broadcast();
+    same("messageModel", rocketmq.replaced(listener, held, offsets));
   }
 
   void ruleAnObserverThatFailsStopsNobody() {
