@@ -1,6 +1,7 @@
 """What a look asks, of a cluster that a test leads by hand."""
 
 import ssl
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,14 @@ from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
 from fairlead.cli.main import main
+from fairlead.cli.render.native import write_native_groups
+from fairlead.cli.render.output import OutputFormat
 from fairlead.core.model import MessageQueue
 from fairlead.errors import ExitCode
 from fairlead.native.group_look import GroupLook
 from fairlead.native.look_findings import look_findings
 from fairlead.native.native_sources import native_sources
+from fairlead.native.observation import observed
 from fairlead.native.rocketmq_groups import RocketmqGroups
 from fairlead.rocketmq.name_servers import NameServers
 from fairlead.settings import load_settings
@@ -118,6 +122,18 @@ def test_a_topic_with_more_queues_than_any_is_not_counted_out() -> None:
     seen = _seen(ScriptedCluster(queues=2**31 - 1))
     assert len(seen.queues) <= ROUTE_QUEUES_MAX
     assert seen.unread == ("orders has more than 100000 queues; those above are left out",)
+
+
+def test_a_client_forges_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Clients of RocketMQ name themselves as they like, and a table has a line for each."""
+    forged = "x\nerror: 0 problems"
+    seen = _seen(ScriptedCluster())
+    members = (replace(seen.members[0], member_id=forged, client_id=forged),)
+    look = observed(replace(seen, members=members)).to_json()
+    write_native_groups([look], OutputFormat.TABLE, whole=True)
+    shown = capsys.readouterr().out
+    assert "x\\nerror: 0 problems" in shown
+    assert not [line for line in shown.splitlines() if line.startswith("error")]
 
 
 def test_a_look_sends_questions_alone() -> None:

@@ -38,6 +38,7 @@ def write_native_groups(
     if not found:
         write_line("the cluster has no group")
         return
+    found = _in_one_line(found)
     write_native_table(found)
     for each in found if whole else ():
         _write_whole(each, output)
@@ -53,8 +54,17 @@ def write_native_groups(
 
 def write_native_table(found: Sequence[_Document]) -> None:
     """Write a line for each group."""
-    rows = [_group_row(each) for each in found]
+    rows = [_group_row(each) for each in _in_one_line(found)]
     write_fitting(rows, _GROUPS, OutputFormat.TABLE, prose=("problem",), fewer=_FEWER)
+
+
+def _in_one_line(value: Any) -> Any:
+    """Return JSON values whose texts end no line: clients of a cluster name themselves."""
+    if isinstance(value, str):
+        return value.replace("\n", "\\n")
+    if isinstance(value, Mapping):
+        return {name: _in_one_line(each) for name, each in value.items()}
+    return [_in_one_line(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _write_whole(each: _Document, output: OutputFormat) -> None:
@@ -137,4 +147,5 @@ def write_rebalance(each: _Document, output: OutputFormat) -> None:
         write_document(each, output)
         return
     at = datetime.fromtimestamp(each["begun_ms"] / 1_000, UTC)
-    write_line(f"{at:%Y-%m-%dT%H:%M:%SZ}  {each['group']}  {each['says']}")
+    says = _in_one_line(f"{each['group']}  {each['says']}")
+    write_line(f"{at:%Y-%m-%dT%H:%M:%SZ}  {says}")
