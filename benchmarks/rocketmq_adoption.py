@@ -46,6 +46,7 @@ GAP_MS_MAX: Final = 100.0
 RATE: Final = 200
 QUEUES: Final = 12
 _PREFIX: Final = "fairlead."
+_NEW: Final = "-new-"
 _SETTLED_SECONDS: Final = 120.0
 
 
@@ -100,40 +101,60 @@ class Group:
 
 @dataclass(frozen=True)
 class Times:
-    """What was measured of one group, in milliseconds, for each queue that moved."""
+    """What was measured of one group, in milliseconds, for each queue that moved.
+
+    Attributes:
+        adopted: from the decision to the start.
+        by_newcomers: the same, of queues that a consumer got which had just joined.
+        unowned: from the stop to the start.
+    """
 
     adopted: Sequence[float]
+    by_newcomers: Sequence[float]
     unowned: Sequence[float]
+
+    @property
+    def words(self) -> str:
+        """What people read."""
+        return (
+            f"{len(self.adopted)} moves, decided to started p50 {median(self.adopted):.0f} ms (by"
+            f" newcomers {median(self.by_newcomers):.0f} ms), stopped to started p50"
+            f" {median(self.unowned):.0f} ms, longest {max(self.unowned):.0f} ms"
+        )
 
 
 def times_of(group: Group) -> Times:
     """Return how soon the starts came behind their decisions, and behind the stops before them."""
     wall_ns = time.time_ns() - time.monotonic_ns()
     decided: dict[tuple[MessageQueue, Epoch], int] = {}
+    newcomers = {path for client, path in group.fleet.journals.items() if _NEW in client}
     for decision in group.decisions:
         for move in decision.moves:
             if move.stage in ("gated", "granted"):
                 decided.setdefault((move.queue, move.epoch), decision.written_ms)
     lines = sorted(
         (
-            record
+            (record, path in newcomers)
             for path in group.fleet.journals.values()
             for journal in read_journal(path)
             for record in journal.records
             if isinstance(record, Start | Stop)
         ),
-        key=lambda record: record.t_ns,
+        key=lambda line: line[0].t_ns,
     )
     stopped: dict[MessageQueue, int] = {}
-    adopted, unowned = [], []
-    for record in lines:
+    adopted, by_newcomers, unowned = [], [], []
+    for record, is_newcomers in lines:
         if isinstance(record, Stop):
             stopped[record.queue] = record.t_ns
         elif record.queue in stopped:
             unowned.append((record.t_ns - stopped.pop(record.queue)) / 1e6)
             written_ms = decided[record.queue, record.epoch]
-            adopted.append((record.t_ns + wall_ns) / 1e6 - written_ms)
-    return Times(adopted, unowned)
+            took_ms = (record.t_ns + wall_ns) / 1e6 - written_ms
+            adopted.append(took_ms)
+            if is_newcomers:
+                by_newcomers.append(took_ms)
+    return Times(adopted, by_newcomers, unowned)
 
 
 def measure(clients: int, rounds: int, *, ordered: bool) -> Mapping[str, Times]:
@@ -173,7 +194,7 @@ def measure(clients: int, rounds: int, *, ordered: bool) -> Mapping[str, Times]:
         stack.callback(_producer(cluster, topic, folder).kill)
         for number in range(rounds):
             for group in groups:
-                newcomer = f"{group.name}-new-{number}"
+                newcomer = f"{group.name}{_NEW}{number}"
                 group.join(newcomer)
                 group.leave(newcomer)
         return {group.name: times_of(group) for group in groups}
@@ -238,11 +259,7 @@ def main() -> None:
     arguments = parser.parse_args()
     found = measure(arguments.clients, arguments.rounds, ordered=arguments.ordered)
     for name, times in found.items():
-        sys.stdout.write(
-            f"{name}: {len(times.adopted)} moves, decided to started p50"
-            f" {median(times.adopted):.0f} ms, stopped to started p50"
-            f" {median(times.unowned):.0f} ms, longest {max(times.unowned):.0f} ms\n"
-        )
+        sys.stdout.write(f"{name}: {times.words}\n")
     more = median(found["java"].adopted) - median(found["python"].adopted)
     gap = median(found["java"].unowned)
     checks = {
