@@ -22,11 +22,13 @@ def read_key(file: str) -> bytes:
     if not file:
         return secrets.token_bytes(KEY_BYTES_MIN)
     try:
-        key = Path(file).read_bytes().strip()
+        content = Path(file).read_bytes()
     except OSError as error:
         raise EnvironmentMissingError(
             f"gateway.key_file: {file} cannot be read ({error.strerror}).", remedy=_MAKE
         ) from error
+    # Random bytes may look like a line's end; what is left of a written key lacks only that.
+    key = content if len(content) == KEY_BYTES_MIN else content.strip()
     if len(key) < KEY_BYTES_MIN:
         raise EnvironmentMissingError(
             f"gateway.key_file: {file} has only {len(key)} bytes; a key has {KEY_BYTES_MIN}.",

@@ -11,6 +11,7 @@ from typing import Any
 from fairlead.core.membership.member_disagreement import SUBSCRIPTION_DISAGREEMENT
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.publishing.digest import digest
+from fairlead.core.publishing.waiting import WAITING
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
 from fairlead.wire.assignment_sets import IssuedSet, IssuedSets
 from fairlead.wire.quick_fields import member_of
@@ -27,11 +28,13 @@ class GroupAssignments:
         digests: member -> the digest that its heartbeats have once everything it waits for has
             come and it has given up everything it has to.
         odd: members with a notice that their group uses another value than their own.
+        waiting: members with a notice that they wait, and for what, in the engine's words.
     """
 
     sets: dict[MemberKey, IssuedSet] = field(default_factory=dict)
     digests: dict[MemberKey, int] = field(default_factory=dict)
     odd: set[MemberKey] = field(default_factory=set)
+    waiting: dict[MemberKey, str] = field(default_factory=dict)
     _parts: IssuedSets = field(default_factory=IssuedSets)
 
     def put(self, part: AssignmentPart) -> None:
@@ -55,6 +58,15 @@ class GroupAssignments:
             self.odd.add(member)
         else:
             self.odd.discard(member)
+        if body["code"] == WAITING and body.get("reason"):
+            self.waiting[member] = str(body["message"])
+        else:
+            self.waiting.pop(member, None)
+
+    def forget_notice(self, member: MemberKey) -> None:
+        """Forget the newest notice to a member: its key has a null value."""
+        self.odd.discard(member)
+        self.waiting.pop(member, None)
 
     def _join(self, member: MemberKey) -> None:
         joined = self._parts.set_of(member)

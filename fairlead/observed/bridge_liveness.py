@@ -32,12 +32,14 @@ class BridgeLiveness:
         verdict: its state.
         at_ms: when it last gave a sign, by its own clock.
         now_ms: when somebody looked.
+        kind: which of the bridges it is.
     """
 
     cluster: str
     verdict: BridgeVerdict
     at_ms: int
     now_ms: int
+    kind: Literal["kafka", "rocketmq"] = "kafka"
 
     def words(self) -> str:
         """Say its state and when it gave its last sign."""
@@ -53,7 +55,7 @@ class BridgeLiveness:
     @property
     def command(self) -> str:
         """The command that starts it; under another name it would publish the same queues twice."""
-        return f"fairlead bridge kafka --cluster-name {shlex.quote(self.cluster)}"
+        return f"fairlead bridge {self.kind} --cluster-name {shlex.quote(self.cluster)}"
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from fairlead.control.unknown_queues import newest_routes
+from fairlead.core.model import RouteBroker
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeSigns, is_sign
 from fairlead.observed.bridge_silence import LOOK_BACK_MS, BridgeSilence, bridge_silence
@@ -84,11 +85,16 @@ def read_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
         rows = source.read("offsets", [0])
     lives = tuple(BridgeSigns.of(rows).lives(now))
     silence = bridge_silence(source, rows, now)
-    routed = _routed(source.read("routes", [0])) if lives else frozenset[str]()
+    brokers = _brokers(source.read("routes", [0])) if lives else []
+    # A cluster of Kafka is one broker of its own name; those of RocketMQ have names of their own.
+    rocketmq = {each.cluster for each in brokers if each.cluster not in ("", each.broker_name)}
+    lives = tuple(
+        replace(each, kind="rocketmq") if each.cluster in rocketmq else each for each in lives
+    )
+    routed = frozenset(each.cluster or each.broker_name for each in brokers)
     return Bridges(lives, silence, routed)
 
 
-def _routed(rows: Sequence[RawRecord]) -> frozenset[str]:
-    """Return the clusters that some route names."""
-    routes = newest_routes(rows).values()
-    return frozenset(each.broker_name for route in routes for each in route.brokers)
+def _brokers(rows: Sequence[RawRecord]) -> list[RouteBroker]:
+    """Return the brokers that some route names."""
+    return [each for route in newest_routes(rows).values() for each in route.brokers]

@@ -13,6 +13,7 @@ from fairlead.core.records import ALL_GROUPS
 from fairlead.core.state import Member
 from fairlead.durations import duration_words
 from fairlead.observed.live_group import LiveGroup
+from fairlead.observed.phase_words import NATIVE_PHASES
 from fairlead.observed.unrouted import unrouted_topics
 
 __all__ = ["check_notes", "plan_notes", "refusal_notes"]
@@ -155,8 +156,8 @@ def _weights(live: LiveGroup) -> Iterator[_Remark]:
 
 
 def _passing(live: LiveGroup) -> Iterator[_Remark]:
-    number = len(live.passing)
-    if number:
+    number, newest = len(live.passing), live.observed.decided.newest
+    if number and (newest is None or newest.phase not in NATIVE_PHASES):
         queues = "1 queue is" if number == 1 else f"{number} queues are"
         yield _Remark(
             f"{queues} moving to another member",

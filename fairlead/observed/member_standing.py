@@ -17,6 +17,7 @@ from fairlead.core.state import Member
 from fairlead.counts import counted
 from fairlead.durations import duration_words
 from fairlead.observed.live_group import LiveGroup
+from fairlead.observed.phase_words import NATIVE_PHASES, PHASES
 from fairlead.observed.queue_standing import QueueStanding
 from fairlead.observed.unrouted import lacks_route
 
@@ -207,6 +208,10 @@ def _why_idle(
         yield f"it has heartbeat for {duration_words(beaten_ms)} and has no assignment yet"
     if not topics:
         yield "it subscribes to nothing"
+    newest = live.observed.decided.newest
+    if newest is not None and newest.phase in NATIVE_PHASES:
+        # The engine's own words name who is not attached, or what else it waits for.
+        yield live.observed.assignments.waiting.get(member.key, PHASES[newest.phase])
     unknown = [each for each in topics if lacks_route(state.group, each, state.routes, rules)]
     if unknown:
         yield f"the route of {', '.join(unknown)} is unknown"

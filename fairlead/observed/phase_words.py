@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from fairlead.counts import listed
 
-__all__ = ["ALARMS", "PHASES", "cause_words", "causes_words"]
+__all__ = ["ALARMS", "NATIVE_PHASES", "PHASES", "cause_words", "causes_words"]
 
 ALARMS: Final[Mapping[str, str]] = {
     "allocation_cut_short": (
@@ -52,6 +52,9 @@ PHASES: Final[Mapping[str, str]] = {
     "waiting_for_route": "a bridge has yet to tell the route of a topic",
 }
 """The meaning of each phase of docs/protocol.md §3.14 and `fairlead.observed.phase`."""
+
+NATIVE_PHASES: Final = ("standby", "taking_over")
+"""In these the data plane's own strategy shares the queues out, and nobody has a grant."""
 
 
 def cause_words(cause: Mapping[str, Any]) -> str:

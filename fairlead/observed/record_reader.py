@@ -193,7 +193,7 @@ class RecordReader:
             group = self._groups.confirmed_group(name, row)
             self._touched.changed.add(group.name)
             if number is None:
-                group.assignments.odd.discard(member)
+                group.assignments.forget_notice(member)
                 return
             group.assignments.remove(member, number)
             group.changed()

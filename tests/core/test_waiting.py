@@ -110,7 +110,8 @@ def test_after_ten_seconds_without_an_answer_the_bridge_is_named() -> None:
     _beat_on(world, 2_000)
     words = (
         "no bridge has answered for topic payments since 1970-01-01 00:00:01Z; "
-        "none has ever given a sign of life: start one, `fairlead bridge kafka`"
+        "none has ever given a sign of life: start one, `fairlead bridge kafka` or "
+        "`fairlead bridge rocketmq`"
     )
     assert _told(world) == [("a", "bridge", words)]
     _beat_on(world, 20_000 - UNANSWERED_MS)

@@ -5,7 +5,7 @@ import pytest
 
 from fairlead.observed.bridges import Bridges, read_bridges
 from tests.kit.memory_source import MemorySource
-from tests.kit.memory_topics import START_MS, Topics, bounds
+from tests.kit.memory_topics import START_MS, Topics, bounds, route
 
 RUN = "3c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
 OTHER_RUN = "4c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
@@ -53,6 +53,19 @@ def test_dead_while_nobody_asks(topics: Topics) -> None:
     assert "fairlead bridge kafka --cluster-name main --supervise" in finding.remedy
     (finding,) = _look(topics, 5 * HOUR_MS).findings()
     assert finding.problem == "bridge_dead"
+
+
+def test_a_dead_bridge_of_rocketmq() -> None:
+    """A dead bridge is found by its cluster's name also where brokers have names of their own."""
+    topics = Topics()
+    told = route("orders", 1)
+    (broker,) = told["brokers"]
+    told["brokers"] = [broker | {"broker_name": name} for name in ("broker-a", "broker-b")]
+    topics.append("routes", 0, b"orders", told)
+    _sign(topics)
+    (finding,) = _look(topics, 30_001).findings()
+    assert (finding.problem, finding.subject) == ("bridge_dead", "main")
+    assert "fairlead bridge rocketmq --cluster-name main --supervise" in finding.remedy
 
 
 def test_a_silent_bridge_of_other_topics_is_left_out(topics: Topics) -> None:

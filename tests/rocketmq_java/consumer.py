@@ -11,7 +11,7 @@ from fairlead_proof.local.child import Child
 
 from tests.kit.awaiting import await_seen
 
-__all__ = ["JavaConsumer", "Program", "java_consumer"]
+__all__ = ["END_SECONDS", "JavaConsumer", "Program", "java_consumer"]
 
 END_SECONDS = 45.0
 """RocketMQ's shutdown, behind our own 30 s."""

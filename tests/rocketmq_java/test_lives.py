@@ -13,6 +13,7 @@ import pytest
 from fairlead.jars.manifest import JarSetName
 from tests.kit.awaiting import await_seen
 from tests.rocketmq_java.balanced_group import LEASE_MS, BalancedGroup, Engine, engine
+from tests.rocketmq_java.consumer import END_SECONDS
 from tools.rocketmq_java import built_rocketmq_java
 
 if TYPE_CHECKING:
@@ -82,6 +83,30 @@ def test_members_come_and_go(
     assert judged["counts"]["duplicates_clean"] == 0
     assert judged["counts"]["holes"] == 0
     assert len(group.processed()) == group.written
+
+
+@pytest.mark.parametrize("jars", ["rocketmq", "rocketmq-5"])
+def test_a_process_that_ends_leaves_in_order(
+    place: Engine, tmp_path: Path, jars: JarSetName
+) -> None:
+    """A process whose hook calls RocketMQ's shutdown alone ends once its queues are given up."""
+    java = built_rocketmq_java(jars)
+    with closing(BalancedGroup(place, java, tmp_path)) as group:
+        first, second = group.member("a"), group.member("b")
+        group.await_owners(a=2, b=2)
+        group.begin_to_write()
+        await_seen(lambda: len(group.processed()) > 50, what="work")
+        second.child.send(do="exit")
+        assert second.child.wait(END_SECONDS) == 0, second.child.log_tail()
+        ended_ns = time.monotonic_ns()
+        group.await_owners(a=4)
+        assert time.monotonic_ns() - ended_ns < LEASE_MS * 1_000_000
+        _await_all(group)
+        first.leave()
+        judged = group.judgement()
+    assert _owned_twice(judged) == []
+    assert judged["counts"]["duplicates_clean"] == 0
+    assert judged["counts"]["holes"] == 0
 
 
 def test_a_killed_and_a_frozen_member_are_replaced(place: Engine, tmp_path: Path) -> None:

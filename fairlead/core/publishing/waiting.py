@@ -283,7 +283,10 @@ def _bridge(draft: Draft, topics: list[str], what: tuple[What, ...], verb: str) 
 
 def _last_sign(bridges: Mapping[str, tuple[int, str]]) -> str:
     if not bridges:
-        return "none has ever given a sign of life: start one, `fairlead bridge kafka`"
+        return (
+            "none has ever given a sign of life: start one, `fairlead bridge kafka` or "
+            "`fairlead bridge rocketmq`"
+        )
     cluster, (at_ms, said) = max(bridges.items(), key=lambda each: (each[1][0], each[0]))
     did = {
         "stopped": "was stopped",

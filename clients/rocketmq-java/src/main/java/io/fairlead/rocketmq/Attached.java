@@ -40,6 +40,7 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   private final Supplier<String> replaced;
   private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
   private final Thread control;
+  private final Thread atExit = new Thread(this::leave, "fairlead-rocketmq-exit");
   private final HeldQueues held;
   private final GrantedOffsets offsets;
   private volatile QueueTurns turns;
@@ -72,6 +73,12 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   }
 
   void begin() {
+    try {
+      // RocketMQ's shutdown() does not wait for the control thread, and the process ends.
+      Runtime.getRuntime().addShutdownHook(atExit);
+    } catch (IllegalStateException ending) {
+      LOG.log(Level.FINE, "the process ends already", ending);
+    }
     control.start();
   }
 
@@ -123,13 +130,17 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
   /** Stops all queues, leaves the group, and shuts the consumer down; at most 30 s. */
   @Override
   public void close() {
+    leave();
+    consumer.shutdown();
+  }
+
+  private void leave() {
     closing = true;
     try {
       control.join(CLOSE_MS);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
-    consumer.shutdown();
   }
 
   private void run() {
@@ -172,6 +183,15 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
         turns.end();
         hide();
       }
+      forgetExit();
+    }
+  }
+
+  private void forgetExit() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException ending) {
+      LOG.log(Level.FINE, "the process ends, and waits for this thread", ending);
     }
   }
 

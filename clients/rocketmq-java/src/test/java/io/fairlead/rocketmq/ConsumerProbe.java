@@ -38,6 +38,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  *       hand; {@code {"do":"resume"}}: finish it;
  *   <li>{@code {"do":"counters"}}: say what the attached consumer has counted;
  *   <li>{@code {"do":"shutdown"}}: RocketMQ's {@code shutdown()} alone; the process stays;
+ *   <li>{@code {"do":"exit"}}: end the process; its hook calls {@code shutdown()} alone;
  *   <li>{@code {"do":"leave"}}, SIGTERM, or the end of the input: close, and end.
  * </ul>
  */
@@ -52,6 +53,7 @@ public final class ConsumerProbe {
   private DefaultMQPushConsumer consumer;
   private FairleadLitePullConsumer pulled;
   private volatile boolean leaving;
+  private volatile boolean exiting;
   private Attached attached;
   private boolean holds;
   private Long heldQueue;
@@ -252,6 +254,10 @@ public final class ConsumerProbe {
           case "counters":
             journal.say(counters());
             break;
+          case "exit":
+            exiting = true;
+            System.exit(0);
+            break;
           case "shutdown":
             consumer.shutdown();
             journal.event("shutdown");
@@ -285,7 +291,7 @@ public final class ConsumerProbe {
       }
       return;
     }
-    if (attached != null) {
+    if (attached != null && !exiting) {
       attached.close();
     } else if (consumer != null) {
       consumer.shutdown();
