@@ -303,3 +303,39 @@ def test_a_second_bridge_of_the_cluster_does_not_count_beside_the_first() -> Non
     group.beat("a")
     group.looks("a", bridge=other, times=2)
     assert group.on() is Footing.FREEZING
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_was_let_go_starts_at_its_commit_when_nobody_holds_it(*, asked: bool) -> None:
+    """A queue that nobody holds at a second take-over goes on at the commit, not at its minimum.
+
+    ``asked``: a bridge has told bounds and commits while the group followed.
+    """
+    group = attached("a", queues=2)
+    _take_over(group, {0: 10, 1: 11})
+    group.world.rule("take_over", "never")
+    for _ in range(3):
+        group.world.pass_time(1_000)
+        group.beat("a", "own")
+        group.world.run()
+    assert group.on() is Footing.FOLLOWING
+    group.beat("a", "follow")
+    if asked:
+        group.world.bounds(2, committed=Position(0, 30))
+    group.world.rule("take_over", "all_attached")
+    group.world.run()
+    _take_over(group, {})
+    group.world.bounds(2, committed=Position(0, 40))
+    group.world.run()
+    assert group.world.state is not None
+    bases = [group.world.state.queues[queue_of(number)].base for number in range(2)]
+    assert bases == [Position(0, 40)] * 2
+    assert group.holders() == {0: "a", 1: "a"}
+
+
+def _take_over(group: StandbyGroup, held: dict[int, int | None]) -> None:
+    group.freeze("a")
+    group.former("a", held)
+    group.looks("a", times=3)
+    group.confirm("a")
+    assert group.on() is Footing.OWN

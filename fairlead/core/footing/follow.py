@@ -78,6 +78,8 @@ def let_go(draft: Draft) -> None:
             end=None,
             # Reports of these grants mean nothing any more.
             void=max(value.void, draft.last_epoch()),
+            # But what the followers commit is this topic's own, and where the queue goes on.
+            grown=True,
         )
         if value.why == RESET:
             fresh = replace(fresh, base=None, why="", asked=pending)
