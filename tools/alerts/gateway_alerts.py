@@ -9,13 +9,15 @@ GATEWAY_ALERTS: Final = (
         name="GatewayNotReady",
         job=SERVE,
         severity="page",
-        expression="max without (instance) (fairlead_gateway_ready) == 0",
+        expression="max without (instance) (fairlead_gateway_ready) == 0\n"
+        "or max without (instance) (last_over_time(fairlead_gateway_ready[15m])) * 0\n"
+        "unless max without (instance) (fairlead_gateway_ready)",
         hold="1m",
-        when="for a minute no gateway is ready, although at least one runs",
+        when="for a minute no gateway is ready: none of those that run, or none runs any more",
         summary="No gateway answers clients",
         description="Clients of the gateway cannot poll, and stop their work when their leases end."
-        " It cannot reach the brokers, lacks a right, or still reads the log: its /readyz says"
-        " which, and fairlead doctor --role gateway how to mend it.",
+        " None runs, or it cannot reach the brokers, lacks a right, or still reads the log: its"
+        " /readyz says which, and fairlead doctor --role gateway how to mend it.",
     ),
     Alert(
         name="GatewayAppendsFailing",

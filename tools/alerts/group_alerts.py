@@ -47,6 +47,17 @@ PAGES: Final = (
         " keep the evidence with fairlead record before anything else.",
     ),
     Alert(
+        name="ForeignMember",
+        job=SERVE,
+        severity="page",
+        expression='fairlead_group_alarm{alarm="foreign_member"} >= 1',
+        hold="1m",
+        when="for a minute somebody without Fairlead is in a group of RocketMQ that the engine has",
+        summary="Group {{ $labels.group }}: somebody without Fairlead reads its queues too",
+        description="RocketMQ's own strategy gives that process queues that members have: messages"
+        " are processed twice. fairlead group check {{ $labels.group }} says what helps.",
+    ),
+    Alert(
         name="QueuesUnassigned",
         job=SERVE,
         severity="page",
@@ -200,7 +211,8 @@ MEMBER_TICKETS: Final = (
         job=SERVE,
         severity="ticket",
         expression="fairlead_group_alarm"
-        '{alarm!~"clock_jump|duplicate_client_id|subscription_disagreement|mute_member"} >= 1',
+        '{alarm!~"clock_jump|duplicate_client_id|foreign_member'
+        '|subscription_disagreement|mute_member"} >= 1',
         hold="10m",
         when="a decision's alarm, other than those with an alert of their own, stands 10 minutes",
         summary="Group {{ $labels.group }}: {{ $labels.alarm }}",

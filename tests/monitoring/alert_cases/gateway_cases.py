@@ -33,6 +33,20 @@ GATEWAY_CASES = (
         ],
     ),
     Case(
+        "the only gateway dies, and is given up",
+        {READY: "1x10 stale"},
+        [
+            Check("2m45s", "GatewayNotReady"),
+            Check("4m", "GatewayNotReady", [Firing({"job": "fairlead-serve"})]),
+            Check("18m", "GatewayNotReady"),
+        ],
+    ),
+    Case(
+        "one of two gateways dies",
+        {READY: "1x10 stale", OTHER: "1x40"},
+        [Check(at, "GatewayNotReady") for at in ("4m", "8m")],
+    ),
+    Case(
         "a gateway that starts within a minute, and a serve without a gateway",
         {READY: "0x3 1x40", serve("up").replace("s:1", "s:2"): "1x40"},
         [Check(at, "GatewayNotReady") for at in ("45s", "1m", "5m")],

@@ -266,6 +266,16 @@ OWNERS = (
         ],
     ),
     Case(
+        "somebody without Fairlead comes, and goes",
+        {serve("fairlead_group_alarm", **ORDERS, alarm="foreign_member"): "_x8 1x60 stale"},
+        [
+            Check("2m45s", "ForeignMember"),
+            Check("3m", "ForeignMember", [of_serve(**ORDERS, alarm="foreign_member")]),
+            Check("14m", "GroupAlarm"),
+            Check("18m", "ForeignMember"),
+        ],
+    ),
+    Case(
         "an alarm that stands; one that has an alert of its own; one that is over",
         {
             serve("fairlead_group_alarm", **ORDERS, alarm="designation_empty"): "1x60",

@@ -55,11 +55,14 @@ function useProblems(app, group, at) {
   return [...known, ...words.filter((each) => !seen.has(each)).map((problem) => ({ problem, for: null }))];
 }
 
+// In these phases RocketMQ's own strategy shares the queues out: that nobody has a grant is no fault.
+const NATIVE = ["standby", "taking_over"];
 const busy = (group) => group.queues_in_handover + group.queues_unassigned > 0;
 
 function sentence(t, group) {
   if (group.queues_in_handover > 0) return t("group.safe_handover", { n: group.queues_in_handover });
   if (group.members === 0) return t("group.safe_nobody");
+  if (NATIVE.includes(group.phase)) return t(`phase.${group.phase}_says`);
   if (group.queues_unassigned > 0) return t("group.safe_unassigned", { n: group.queues_unassigned });
   return t("group.safe_says", { n: group.queues });
 }
@@ -75,7 +78,7 @@ export function Figures({ group, at }) {
       says=${t("group.idle", { n: group.members_idle })} kind=${group.members === 0 ? "bad" : undefined} />
     <${Figure} label=${t("group.queues")} value=${number(group.queues)}
       says=${t("group.unassigned", { n: group.queues_unassigned })}
-      kind=${group.queues_unassigned > 0 ? "bad" : undefined} />
+      kind=${group.queues_unassigned > 0 && !NATIVE.includes(group.phase) ? "bad" : undefined} />
     <${Figure} label=${html`<${Term} word="lag">${t("group.lag")}<//>`} value=${lag === null ? "–" : `${least}${number(lag)}`}
       says=${late === null ? t("group.lag_unknown") : html`${least}<${Span} ms=${late} />`} />
     <${Figure} label=${html`<${Term} word="strategy">${t("group.strategy")}<//>`} value=${group.strategy ?? "–"}

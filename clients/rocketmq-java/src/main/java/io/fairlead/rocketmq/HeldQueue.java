@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Predicate;
+import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
@@ -46,6 +47,7 @@ final class HeldQueue {
   long committed = -1;
   long reported;
   HeldQueue former;
+  private volatile long end = -1;
   private boolean told;
   private Epoch toldEpoch;
   private long seen;
@@ -72,7 +74,7 @@ final class HeldQueue {
     name = other;
   }
 
-  private boolean isGranted() {
+  boolean isGranted() {
     return !name.epoch.equals(Following.NOBODY);
   }
 
@@ -121,6 +123,12 @@ final class HeldQueue {
     gate.fetched(offsets(messages));
   }
 
+  /** Returns the next offset to be written, as the newest fetch told it; null if it is older. */
+  Long endFrom(long position) {
+    long known = end;
+    return known < position ? null : known;
+  }
+
   /** A call of the listener has ended. */
   void leave(List<Long> finished, List<Long> putBack) {
     gate.leave(finished, putBack);
@@ -154,6 +162,8 @@ final class HeldQueue {
     public boolean putMessage(List<MessageExt> fetched) {
       for (MessageExt message : fetched) {
         unfinished.put(message.getQueueOffset(), message);
+        String told = message.getProperty(MessageConst.PROPERTY_MAX_OFFSET);
+        end = told == null ? end : Math.max(end, Long.parseLong(told));
       }
       HeldQueue.this.fetched(fetched);
       return super.putMessage(fetched);

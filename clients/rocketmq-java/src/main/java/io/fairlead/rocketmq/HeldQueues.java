@@ -95,4 +95,11 @@ final class HeldQueues implements AllocateMessageQueueStrategy {
   public String getName() {
     return "FAIRLEAD";
   }
+
+  /** Tells whoever asks RocketMQ's client for its strategy which one decides now. */
+  @Override
+  public String toString() {
+    boolean granted = works.values().stream().anyMatch(HeldQueue::isGranted);
+    return former == null || granted ? super.toString() : former.toString();
+  }
 }

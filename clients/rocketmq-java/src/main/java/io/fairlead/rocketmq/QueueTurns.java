@@ -195,7 +195,7 @@ final class QueueTurns {
     long position = work.gate.position();
     if (position != work.reported && !work.kept && !work.name.epoch.equals(Following.NOBODY)) {
       work.reported = position;
-      member.progressed(work.name, position, null);
+      member.progressed(work.name, position, work.endFrom(position));
     }
   }
 

@@ -31,6 +31,11 @@ final class HeldChecks {
     same(Collections.singleton(FIRST), held.wanted());
   }
 
+  void ruleItSaysWhichStrategyDecides() {
+    same(true, held.toString().contains("InTurns"));
+    same(false, new HeldQueues(null).toString().contains("InTurns"));
+  }
+
   /** Deals the queues to the clients in turns. */
   private static final class InTurns implements AllocateMessageQueueStrategy {
     @Override
