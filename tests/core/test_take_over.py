@@ -307,7 +307,7 @@ def test_a_second_bridge_of_the_cluster_does_not_count_beside_the_first() -> Non
 
 @pytest.mark.parametrize("asked", [False, True])
 def test_what_was_let_go_starts_at_its_commit_when_nobody_holds_it(*, asked: bool) -> None:
-    """A queue that nobody holds at a second take-over goes on at the commit, asked before or not."""
+    """A queue nobody holds at a second take-over goes on at the commit, asked before or not."""
     group = attached("a", queues=2)
     _take_over(group, {0: 10, 1: 11})
     group.world.rule("take_over", "never")
