@@ -47,7 +47,7 @@ def permissions(context: CheckContext) -> Iterator[Answer]:
                 names.name(each) for each in ALL_TOPICS if each not in context.cluster.described
             ]
             rest = f"; unknown for {', '.join(unseen)}" if unseen else ""
-            yield ok(f"{_who(role)} have every right on {len(needed)} topics{rest}")
+            yield ok(f"{_who(role)}: every right on {len(needed)} topics{rest}")
     for group in context.groups:
         yield from _on_group(context, group)
     yield from _making(context)
@@ -79,7 +79,7 @@ def _on_group(context: CheckContext, group: str) -> Iterator[Answer]:
             says = f"may not {' and '.join(short).lower()} the group {group}"
             yield _lack(context, role, says, acl_command(context.options, short, groups=[group]))
     if RIGHTS[context.role].group and not lacks:
-        yield ok(f"{_who(context.role)} have every right on the group {group}")
+        yield ok(f"{_who(context.role)}: every right on the group {group}")
 
 
 def _lack(context: CheckContext, role: Role, says: str, remedy: str) -> Answer:

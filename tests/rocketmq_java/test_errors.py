@@ -138,7 +138,7 @@ def test_a_reset_forward_is_followed_and_one_backward_is_refused(
         member.group.give(0)
         await_seen(lambda: len(world.journal().calls) > 5, what="work")
         _reset(cluster, brokers, world, timestamp_ms=-1)
-        member.group.await_position(0, (500, None))
+        member.group.await_position(0, (500, 500))
         assert [line["why"] for line in _lines(member, "passed")] == ["moved"]
         world.write(1, 10)
         _await_last(world, 509)
