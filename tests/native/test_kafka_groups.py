@@ -78,7 +78,6 @@ def _settled(groups: KafkaGroups, group: str, members: int, lag: int | None = No
             and all(each.owners and (lag is None or each.lag == lag) for each in seen[0].queues)
         ),
         what=f"{group} with {members} members at its end",
-        seconds=30,
     )
     return found[0]
 

@@ -1,4 +1,4 @@
-"""An application of Spring Boot: properties attach its listeners, and nothing else changes."""
+"""An application of Spring Boot: properties or one line attach its listeners."""
 
 import subprocess
 import uuid
@@ -23,10 +23,11 @@ pytestmark = [pytest.mark.java, pytest.mark.broker]
 MESSAGES = 20
 
 
-def test_properties_attach_the_containers_of_a_group(
-    rocketmq: "EmbeddedRocketMQ", tmp_path: Path
+@pytest.mark.parametrize("way", ["properties", "prepare_start"])
+def test_the_containers_of_a_group_are_attached(
+    rocketmq: "EmbeddedRocketMQ", tmp_path: Path, way: str
 ) -> None:
-    """The group that they name reads what a gateway grants; another one reads as before."""
+    """That group reads what a gateway grants, and leaves in order; another reads as before."""
     topic = f"orders-{uuid.uuid4().hex[:8]}"
     write = ("ProducerProbe", rocketmq.namesrv, topic, "2", str(MESSAGES))
     command = built_rocketmq_java("rocketmq-5").command(*write)
@@ -42,10 +43,15 @@ def test_properties_attach_the_containers_of_a_group(
             "probe.topic": topic,
             "probe.group": f"g-{topic}",
             "rocketmq.name-server": rocketmq.namesrv,
-            "fairlead.rocketmq.groups": f"g-{topic}",
-            "fairlead.rocketmq.gateways": gateway.address,
-            "fairlead.rocketmq.zone": "z1",
         }
+        properties |= {
+            "properties": {
+                "fairlead.rocketmq.groups": f"g-{topic}",
+                "fairlead.rocketmq.gateways": gateway.address,
+                "fairlead.rocketmq.zone": "z1",
+            },
+            "prepare_start": {"probe.gateway": gateway.address},
+        }[way]
         arguments = [f"--{name}={value}" for name, value in properties.items()]
         child = Child(
             "spring",

@@ -1,7 +1,12 @@
 package io.fairlead.rocketmq.spring;
 
+import io.fairlead.rocketmq.Fairlead;
+import io.fairlead.rocketmq.Options;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.spring.annotation.RocketMQMessageListener;
 import org.apache.rocketmq.spring.core.RocketMQListener;
+import org.apache.rocketmq.spring.core.RocketMQPushConsumerLifecycleListener;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
@@ -45,9 +50,20 @@ public class SpringProbe {
     return new Unattended();
   }
 
-  /** Says what it handles. */
+  /** Says what it handles; attaches its consumer by itself if it has an address for that. */
   @RocketMQMessageListener(topic = "${probe.topic}", consumerGroup = "${probe.group}")
-  public static class Attended implements RocketMQListener<String> {
+  public static class Attended
+      implements RocketMQListener<String>, RocketMQPushConsumerLifecycleListener {
+    @Value("${probe.gateway:}")
+    private String gateway;
+
+    @Override
+    public void prepareStart(DefaultMQPushConsumer consumer) {
+      if (!gateway.isEmpty()) {
+        Fairlead.attach(consumer, Options.gateway(gateway).zone("z1"));
+      }
+    }
+
     @Override
     public void onMessage(String message) {
       say("attended " + message);
