@@ -161,6 +161,7 @@ def test_a_flag_that_makes_no_sense_is_refused_by_name(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.java
 @pytest.mark.timeout(SECONDS + 60)
 def test_a_small_grid_leaves_nothing_but_the_report(tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ def test_after_a_deleted_checkpoint_everybody_keeps_its_queues(
     assert comparison.generations == 2
 
 
+@pytest.mark.slow
 def test_one_died_with_the_checkpoint(spark: "SparkSession", settings: Settings, log: Log) -> None:
     """The queues of a client that died meanwhile go to the other, from where it had come to."""
     with Fleet(settings.kafka) as fleet:

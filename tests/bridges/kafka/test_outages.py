@@ -96,7 +96,8 @@ def await_line(lines: Sequence[Mapping[str, Any]], event: str, word: str) -> Non
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("breakage", ["kill", pytest.param("pause", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("breakage", ["kill", "pause"])
 def test_while_the_data_cluster_fails_nothing_is_published(
     ledger: Ledger, bootstrap: str, mended: "EmbeddedKafka", topic: str, breakage: str
 ) -> None:
