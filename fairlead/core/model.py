@@ -119,6 +119,12 @@ class MemberProfile:
     data_plane: DataPlane | None = None
     follows: str | None = None
 
+    @property
+    def rocketmq_id(self) -> str | None:
+        """The id under which RocketMQ's brokers list the member; None: it does not read there."""
+        plane = self.data_plane
+        return None if plane is None or plane.kind != "rocketmq" else plane.member
+
 
 @dataclass(frozen=True, slots=True)
 class RouteBroker:

@@ -15,6 +15,7 @@ from fairlead.cli.render.native import write_native_groups
 from fairlead.cli.render.output import OutputFormat
 from fairlead.core.model import MessageQueue
 from fairlead.errors import ExitCode
+from fairlead.native.cluster_look import ClusterLook
 from fairlead.native.group_look import GroupLook
 from fairlead.native.look_findings import look_findings
 from fairlead.native.native_sources import native_sources
@@ -39,6 +40,14 @@ def _seen(cluster: ScriptedCluster, looks: int = 1, *, sparing: bool = False) ->
         for _ in range(looks):
             (seen,) = groups.look(lambda name: name == "g").groups
     return seen
+
+
+def _whole_look(cluster: ScriptedCluster) -> ClusterLook:
+    """Look once at all groups."""
+    with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
+        cluster.address = address
+        servers = NameServers(connections, (address,))
+        return RocketmqGroups(connections, servers, client_s=0.3).look(lambda _: True)
 
 
 def _queue(number: int) -> MessageQueue:
@@ -83,11 +92,7 @@ def test_a_name_server_that_is_away_is_told_and_not_asked_again() -> None:
 
 def test_a_broker_that_is_away_leaves_a_part_unknown() -> None:
     """The group says so; nobody counts as gone meanwhile, and the other broker's part is there."""
-    cluster = ScriptedCluster(other_broker=_NOWHERE)
-    with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
-        cluster.address = address
-        servers = NameServers(connections, (address,))
-        look = RocketmqGroups(connections, servers, client_s=0.3).look(lambda _: True)
+    look = _whole_look(ScriptedCluster(other_broker=_NOWHERE))
     assert [each.startswith(f"broker broker-b: {_NOWHERE}") for each in look.unheard] == [True]
     (group,) = look.groups
     assert group.unread == ("the broker broker-b does not answer",)
@@ -107,11 +112,7 @@ def test_a_consumer_that_says_nonsense_is_the_only_one_unseen(said: str) -> None
 def test_a_broker_that_says_nonsense_leaves_a_part_unknown() -> None:
     """It is named, and the other broker's part is there."""
     with serving(lambda asked: [response(asked, b'{"subscriptionGroupTable":7}')]) as broken:
-        cluster = ScriptedCluster(other_broker=broken)
-        with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
-            cluster.address = address
-            servers = NameServers(connections, (address,))
-            look = RocketmqGroups(connections, servers, client_s=0.3).look(lambda _: True)
+        look = _whole_look(ScriptedCluster(other_broker=broken))
     assert [each.startswith(f"broker broker-b: {broken}") for each in look.unheard] == [True]
     (group,) = look.groups
     assert (group.unread, len(group.members)) == (("the broker broker-b does not answer",), 4)

@@ -38,8 +38,8 @@ def write_native_groups(
     if not found:
         write_line("the cluster has no group")
         return
-    found = _in_one_line(found)
     write_native_table(found)
+    found = _in_one_line(found)
     for each in found if whole else ():
         _write_whole(each, output)
     rows = [{"group": each["group"], **one} for each in found for one in each["problem_list"]]

@@ -44,8 +44,7 @@ _CLUSTERS_MAX: Final = 8
 
 def reads_rocketmq(member: Member) -> bool:
     """Tell whether a member says that it reads queues of RocketMQ."""
-    plane = member.profile.data_plane
-    return plane is not None and plane.kind == "rocketmq"
+    return member.profile.rocketmq_id is not None
 
 
 def live_members(state: GroupState) -> dict[MemberKey, Member]:
@@ -55,11 +54,8 @@ def live_members(state: GroupState) -> dict[MemberKey, Member]:
 
 def ids_of(members: Iterable[Member]) -> list[str]:
     """Return the ids under which RocketMQ lists these members, sorted."""
-    return sorted(
-        plane.member
-        for member in members
-        if (plane := member.profile.data_plane) is not None and plane.kind == "rocketmq"
-    )
+    ids = (member.profile.rocketmq_id for member in members)
+    return sorted(each for each in ids if each is not None)
 
 
 def apply_look(draft: Draft, look: MembersLook) -> None:

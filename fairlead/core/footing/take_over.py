@@ -47,9 +47,9 @@ RETRY_MS: Final = 10_000
 
 def note_said(draft: Draft, beat: Heartbeat) -> None:
     """Keep what an accepted heartbeat says of its member that stands by, or reads RocketMQ."""
-    state, plane = draft.state, beat.profile.data_plane
+    state = draft.state
     alive = state.liveness.get(beat.member)
-    if plane is None or plane.kind != "rocketmq" or alive is None:
+    if beat.profile.rocketmq_id is None or alive is None:
         return
     standing = standing_of(draft)
     if alive.sequence == beat.sequence and beat.standby is not None:

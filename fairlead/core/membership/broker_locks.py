@@ -9,7 +9,7 @@ margin are over the queues are not its own any more, and the engine asks a bridg
 from collections.abc import Iterable
 
 from fairlead.core.draft import Draft
-from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Request
 from fairlead.core.state import Member
 
@@ -21,22 +21,16 @@ def free_locks(draft: Draft, member: Member, queues: Iterable[MessageQueue]) -> 
 
     A restarted consumer may have the same id there, and its locks are its own: nobody frees them.
     """
-    plane = member.profile.data_plane
-    if plane is None or plane.kind != "rocketmq" or not member.profile.ordered:
+    profile = member.profile
+    consumer, others = profile.rocketmq_id, draft.state.members.items()
+    if consumer is None or not profile.ordered:
         return
-    if _is_used(draft, member.key, plane.member):
+    if any(other.profile.rocketmq_id == consumer for key, other in others if key != member.key):
         return
     by_topic: dict[str, list[MessageQueue]] = {}
     for queue in queues:
         by_topic.setdefault(queue.topic, []).append(queue)
     for topic, locked in sorted(by_topic.items()):
         draft.requests.append(
-            Request(draft.state.group, "unlock", topic, tuple(locked), None, plane.member)
+            Request(draft.state.group, "unlock", topic, tuple(locked), None, consumer)
         )
-
-
-def _is_used(draft: Draft, lapsed: MemberKey, consumer: str) -> bool:
-    planes = (
-        other.profile.data_plane for key, other in draft.state.members.items() if key != lapsed
-    )
-    return any(plane is not None and plane.member == consumer for plane in planes)

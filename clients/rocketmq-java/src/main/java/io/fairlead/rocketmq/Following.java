@@ -59,7 +59,7 @@ final class Following {
       wasOwn = false;
     }
     for (HeldQueue work : held.all()) {
-      if (!work.name.epoch.equals(NOBODY)) {
+      if (work.isGranted()) {
         counters.add(Thing.GIVEN_BACK);
         work.rename(new WorkName(work.name.queue, NOBODY));
       }

@@ -193,7 +193,7 @@ final class QueueTurns {
 
   private void report(HeldQueue work) {
     long position = work.gate.position();
-    if (position != work.reported && !work.kept && !work.name.epoch.equals(Following.NOBODY)) {
+    if (position != work.reported && !work.kept && work.isGranted()) {
       work.reported = position;
       member.progressed(work.name, position, work.endFrom(position));
     }
