@@ -27,7 +27,7 @@ ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared programs test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-rocketmq bench-rocketmq-moves bench-serve bench-strategies bench-producer strategy-figures alerts alert-rules java-client console-pictures dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared programs test-jars test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-rocketmq bench-rocketmq-moves bench-serve bench-strategies bench-producer strategy-figures alerts alert-rules java-client console-pictures dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -80,7 +80,7 @@ format: $(STAMP) ## let ruff format and fix what it can
 
 # Jars and programs come over the network while the checks compute.
 prepared: java $(STAMP)
-	@$(MAKE) -j 3 setup programs check
+	@$(MAKE) -j 4 setup programs test-jars check
 
 programs: $(STAMP) ## programs that only tests need: shells, a browser, the languages of examples/
 	@$(say) "zsh and fish: for the tests of completion, fetched once with apt, without root"
@@ -89,6 +89,10 @@ programs: $(STAMP) ## programs that only tests need: shells, a browser, the lang
 	@$(BIN)/python -m tests.chromium || $(say) "without it: the tests of the console fail"
 	@$(say) "go, node, curl, jq: for the tests of examples/, fetched once where the machine has none"
 	@$(BIN)/python -m tests.example_programs || $(say) "without them: the tests of examples/ fail"
+
+test-jars: java $(STAMP)
+	@$(say) "jars of RocketMQ: for the tests of its clients, 140 MB, fetched once, side by side"
+	@$(BIN)/python -m tests.jar_sets || $(say) "without them: the tests of RocketMQ fail"
 
 test: prepared ## set-up, checks, then every test but the slow ones
 	@$(say) "pytest: pure, Spark and broker tests"
