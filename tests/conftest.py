@@ -60,6 +60,17 @@ Whole systems share nothing with either. They run one at a time: two of them bes
 have more to do than two cores can, and each waits for the other.
 """
 
+SPREAD = (
+    "tests/explorer/test_worlds.py",
+    "tests/settings/test_refusals.py",
+    "tests/sim/test_schedules.py",
+    "tests/verify/test_simulated.py",
+)
+"""Files whose tests share nothing and take long together: they come last, one by one.
+
+The tests of any other file share a process, and so what its fixtures and caches have made.
+"""
+
 LONGEST_FIRST = ("systems", "spark", "broker", "client broker", "tests/browser", "mutants", "java")
 """A group that began late would be waited for at the end, by processes with nothing to do."""
 
@@ -89,11 +100,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _group(item: pytest.Item) -> str | None:
+    if item.get_closest_marker("xdist_group"):
+        return None
     if item.get_closest_marker("system"):
         return "systems"
-    folder = item.nodeid.partition("::")[0].rpartition("/")[0]
+    file = item.nodeid.partition("::")[0]
+    folder = file.rpartition("/")[0]
     part = next((name for name in SHARED_PARTS if item.get_closest_marker(name)), None)
     # Those of tidiness share what they have read of every file, those of the console a browser.
     if part is None and folder in ("tests/tidy", "tests/browser"):
         return folder
+    if part is None:
+        return None if file in SPREAD else file
     return "client broker" if part == "broker" and folder.startswith("client/") else part

@@ -59,6 +59,7 @@ def test_a_kill_shows_a_gap_and_then_the_new_owner(live: LiveConsole, visit: Vis
     assert [each for each in person.requests if each.endswith("/")] == documents
 
 
+@pytest.mark.slow
 def test_a_restart_of_serve_loses_no_decision(live: LiveConsole, visit: Visiting) -> None:
     """While serve is gone the page says so; then it shows what was decided meanwhile."""
     person = visit(live.url)
@@ -80,6 +81,7 @@ def test_a_restart_of_serve_loses_no_decision(live: LiveConsole, visit: Visiting
         expect(link).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_rule_is_written_with_a_reason_and_on_the_group_as_planned(
     live: LiveConsole, visit: Visiting
 ) -> None:

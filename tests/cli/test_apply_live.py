@@ -137,6 +137,7 @@ def test_a_plan_is_carried_out_once_as_shown(
     assert len(group.rules()) == written
 
 
+@pytest.mark.slow
 def test_an_outdated_plan_is_refused(engine: SharedEngine, capsys: Capture, tmp_path: Path) -> None:
     """A join since, a plan without rules, and a file that was changed: refused, nothing written."""
     group, saved = Group(engine, "refused", capsys), tmp_path / "plan.json"

@@ -162,6 +162,7 @@ def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
     assert (cause["removed"], cause["by"]) == (True, "bob")
 
 
+@pytest.mark.slow
 def test_drained_under_avg(engine: SharedEngine) -> None:
     """A client is drained under RocketMQ's strategy; a weight does nothing there, which is said."""
     group = Group(engine, "drained")
@@ -294,6 +295,7 @@ def _rows(engine: SharedEngine, *words: str) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.slow
 def test_the_past_of_a_live_group_is_told_with_its_causes(engine: SharedEngine) -> None:
     """The history of a live group shows owners, causes and moves, each cause with its record."""
     group = Group(engine, "past")

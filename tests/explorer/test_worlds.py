@@ -31,7 +31,26 @@ def held(
     return searched
 
 
-@pytest.mark.parametrize("world", ROWS[Rows.SMALL], ids=lambda world: world.name)
+SECONDS_EACH = (
+    WorldBounds(clients=3, moves=2, deaths=1),
+    WorldBounds(clients=2, moves=1, deaths=1, losses=1),
+    WorldBounds(clients=2, moves=2, deaths=1, lost=1),
+    WorldBounds(clients=2, moves=2, deaths=1, mutes=1),
+    WorldBounds(clients=2, moves=0, deaths=1, losses=1, comebacks=1),
+    WorldBounds(clients=2, thin=1, moves=1, losses=1, restart=Restart.INTACT),
+    WorldBounds(clients=2, thin=1, moves=2, eager=True),
+)
+"""Small worlds that take seconds each; smaller ones have the same kinds of events."""
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        pytest.param(world, marks=pytest.mark.slow) if world in SECONDS_EACH else world
+        for world in ROWS[Rows.SMALL]
+    ],
+    ids=lambda world: world.name,
+)
 def test_small_worlds_keep_every_promise(world: WorldBounds) -> None:
     """No order of events in a small world breaks a promise, and all lead to a settled group."""
     searched = held(world)
@@ -74,22 +93,22 @@ def stands(world: WorldBounds) -> tuple[int, set[tuple[object, ...]]]:
 @pytest.mark.parametrize(
     "world",
     [
-        WorldBounds(clients=2, moves=2, deaths=1),
         WorldBounds(clients=2, moves=1, losses=1, restart=Restart.INTACT),
         WorldBounds(clients=2, moves=0, losses=1, zombie=True),
         WorldBounds(clients=2, moves=1, resets=1),
         WorldBounds(clients=2, moves=2, eager=True),
         WorldBounds(clients=2, moves=1, mutes=1),
         WorldBounds(clients=2, moves=1, lost=1),
-        WorldBounds(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
         WorldBounds(clients=2, thin=1, moves=1),
         WorldBounds(clients=2, thin=1, moves=0, losses=1, restart=Restart.INTACT),
         WorldBounds(clients=2, thin=1, moves=0, losses=1),
         *(
             pytest.param(world, marks=pytest.mark.slow)
             for world in (
+                WorldBounds(clients=2, moves=2, deaths=1),
                 WorldBounds(clients=2, moves=1, deaths=1, comebacks=1),
                 WorldBounds(clients=2, moves=1, losses=1, restart=Restart.OLD),
+                WorldBounds(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
                 WorldBounds(clients=2, moves=1, losses=1),
                 WorldBounds(
                     clients=2, moves=0, deaths=1, losses=1, comebacks=1, restart=Restart.INTACT

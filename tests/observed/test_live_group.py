@@ -290,7 +290,9 @@ def _rests(state: GroupState, queue: MessageQueue) -> bool:
     return value is not None and len(value.chain) == 1 and not value.chain[0].dropped
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(each, marks=pytest.mark.slow) for each in range(4, 12))]
+)
 def test_the_group_read_is_the_one_of_the_engine(seed: int) -> None:
     """Whatever happened, the group that is read is the one that the engine has."""
     chance = Random(seed)

@@ -16,7 +16,7 @@ from fairlead_proof.pitfalls.rocketmq.world import RocketmqWorld
 
 from tests.pitfalls.lives import FROM_MS, TO_MS, drawn_events, drawn_scene
 
-LIVES = 50
+LIVES = 20
 CALLS: tuple[Call, ...] = ("notification", "look_up", "persist", "heartbeat")
 
 

@@ -22,7 +22,7 @@ from tests.kit.decision_bodies import encoded_decision
 from tests.kit.memory_topics import NAMES, PARTITIONS
 
 GROUPS = 2_000
-CALLERS = 60
+CALLERS = 20
 
 
 def _following() -> Following:
@@ -113,7 +113,7 @@ def test_a_stream_that_begins_too_early_is_refused_for_now(server: HttpServer) -
 
 
 def test_others_are_answered(server: HttpServer) -> None:
-    """While the nearest of long names are looked for sixty times, a scrape is soon answered."""
+    """While the nearest of long names are looked for twenty times, a scrape is soon answered."""
     with contextlib.ExitStack() as stack:
         callers = [
             stack.enter_context(_asking(server, "/api/v1/groups/" + "%7C" * 120))
@@ -121,5 +121,5 @@ def test_others_are_answered(server: HttpServer) -> None:
         ]
         begun = time.monotonic()
         assert _answer(_asking(server, "/metrics"))[0] == 200
-        assert time.monotonic() - begun < 60, "without a bound it took minutes"
+        assert time.monotonic() - begun < 20, "without a bound it took minutes"
         assert {_answer(each)[0] for each in callers} == {404}

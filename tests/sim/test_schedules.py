@@ -7,7 +7,8 @@ from fairlead_proof.sim.schedule import run_schedule
 
 from tests.kit.hash_seeds import printed_under
 
-MEASURED = 100
+MEASURED = 35
+"""So many meet every target; the slow tests run thousands."""
 
 
 def campaign_of(seed: int, schedules: int) -> Campaign:

@@ -114,6 +114,7 @@ def side_of(plan: dict[str, Any], side: str) -> dict[MessageQueue, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_planned_join_comes_true_in_the_job(
     settings: Settings, log: Log, spark: "SparkSession"
 ) -> None:

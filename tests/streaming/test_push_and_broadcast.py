@@ -140,6 +140,7 @@ def test_a_pull_that_stands_still(system: BridgedSystem) -> None:
     assert system.broken() == []
 
 
+@pytest.mark.slow
 def test_a_broadcast_group_reads_all_beside_a_sharing_one(
     system: BridgedSystem, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ def silent() -> Iterator[str]:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 
 
+@pytest.mark.slow
 def test_a_command_ends_soon_with_the_cause(silent: str) -> None:
     """Who reads topics waits for seconds; told are the silence and the remedy, and no right."""
     kafka = load_settings(overrides={"kafka.bootstrap": silent}).kafka

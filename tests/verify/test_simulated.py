@@ -1,5 +1,6 @@
 """Simulated lives, of the real shard machine and the real client session, in the checker's eyes."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ FOUND = (13, 22, 24, 25, 42, 56, 76, 88, 108, 128, 164, 177)
 """Restless lives in which something was found once. What happens in a life changes with whatever
 takes another time, so by now they are lives like others.
 """
+
+
+def seldom(seeds: Iterable[int], others: Iterable[int]) -> list[Any]:
+    """Return the seeds of `make test`, and those of `make test-long` alone."""
+    return [*seeds, *(pytest.param(each, marks=pytest.mark.slow) for each in others)]
 
 
 def record_of(world: SimulatedWorld, folder: Path) -> RecordingFolder:
@@ -80,7 +86,7 @@ def _told(judgement: Judgement, numbers: frozenset[str]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seldom(range(8), range(8, 25)))
 def test_a_simulated_history_breaks_no_invariant(
     seed: int, worlds: list[SimulatedWorld], tmp_path: Path
 ) -> None:
@@ -118,7 +124,7 @@ def restless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("restless")
-@pytest.mark.parametrize("seed", [*range(1, 7), *FOUND])
+@pytest.mark.parametrize("seed", seldom([1, 2, *FOUND[:4]], [*range(3, 7), *FOUND[4:]]))
 def test_restless_starts_accuse_nobody(
     seed: int, worlds: list[SimulatedWorld], tmp_path: Path
 ) -> None:
