@@ -27,19 +27,23 @@ ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared programs test-jars test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-rocketmq bench-rocketmq-moves bench-serve bench-strategies bench-producer strategy-figures alerts alert-rules java-client console-pictures dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
+.PHONY: help setup archives prometheus python java demo check format prepared programs test-jars test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-rocketmq bench-rocketmq-moves bench-serve bench-strategies bench-producer strategy-figures alerts alert-rules java-client console-pictures dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
 	  while IFS=$$'\t' read -r name text; do printf '  make %-16s %s\n' "$$name" "$$text"; done
 
-setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archives, Prometheus
+setup: archives prometheus ## .venv with the fairlead command, jars, class-data archives, Prometheus
+
+archives: java $(STAMP)
 	@$(say) "jars: fetched once, checked by SHA-256"
 	@$(BIN)/fairlead setup jars
 	@$(say) "fairlead-java: the client for Java, built if something has changed"
 	@$(BIN)/python -m tools.java_client || $(say) "without it: all works but the tests of the Java client"
 	@$(say) "class-data archives: halve the starts of engine and broker"
 	@$(BIN)/fairlead setup archive || $(say) "without archives: all works, starts take longer"
+
+prometheus: $(STAMP)
 	@$(say) "prometheus and promtool: for the tests of the alerts, fetched once with apt, without root"
 	@$(BIN)/python -m tools.prometheus || $(say) "without Prometheus: all works but make test"
 
@@ -80,7 +84,7 @@ format: $(STAMP) ## let ruff format and fix what it can
 
 # Jars and programs come over the network while the checks compute.
 prepared: java $(STAMP)
-	@$(MAKE) -j 4 setup programs test-jars check
+	@$(MAKE) -j 5 setup programs test-jars check
 
 programs: $(STAMP) ## programs that only tests need: shells, a browser, the languages of examples/
 	@$(say) "zsh and fish: for the tests of completion, fetched once with apt, without root"

@@ -28,7 +28,10 @@ _MOVING: Final = """() => [...document.querySelectorAll("*")].filter((each) => {
 }).map((each) => each.outerHTML.slice(0, 100))"""
 
 
-@pytest.mark.parametrize("scheme, rules", [("light", []), ("dark", ["color-contrast"])])
+@pytest.mark.parametrize(
+    "scheme, rules",
+    [("light", []), pytest.param("dark", ["color-contrast"], marks=pytest.mark.slow)],
+)
 def test_axe_finds_nothing(scheme: str, rules: list[str], visit: Visiting, told: Told) -> None:
     """Axe finds nothing in any place, and in the dark, where colours alone differ, neither."""
     person = visit(color_scheme=scheme)

@@ -189,6 +189,7 @@ def test_a_join_between_look_and_write(
     assert "another decision came between the last look and the rules" in text
 
 
+@pytest.mark.slow
 def test_in_a_paused_group_the_moves_wait(
     engine: SharedEngine, capsys: Capture, tmp_path: Path
 ) -> None:

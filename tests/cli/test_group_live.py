@@ -228,6 +228,7 @@ def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
     group.await_held(first)
 
 
+@pytest.mark.slow
 def test_a_queue_that_is_not_there(engine: SharedEngine) -> None:
     """A queue in no route is shown with what its topic has, for it may be mistyped."""
     group = Group(engine, "mistyped")

@@ -33,7 +33,7 @@ def system(
         yield running
 
 
-@pytest.mark.parametrize("source", ["kafka", "file"])
+@pytest.mark.parametrize("source", ["kafka", pytest.param("file", marks=pytest.mark.slow)])
 def test_put_again_answers_who_came_later(
     system: LiveSystem, capsys: pytest.CaptureFixture[str], tmp_path: Path, source: str
 ) -> None:

@@ -19,7 +19,8 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
     "fault",
     [
         client_faults.killed,
-        client_faults.told_to_go,
+        # The judged trial of all has one too.
+        pytest.param(client_faults.told_to_go, marks=pytest.mark.slow),
         pytest.param(client_faults.restarted_in_grace, marks=pytest.mark.slow),
         pytest.param(client_faults.frozen, marks=pytest.mark.slow),
         client_faults.cloned,

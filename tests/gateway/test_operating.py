@@ -188,6 +188,7 @@ def test_dry_runs_write_nothing(place: Place, alice: Asking) -> None:
     assert len(place.written()) == before
 
 
+@pytest.mark.slow
 def test_a_plan_is_that_of_the_command(
     place: Place, alice: Asking, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -157,6 +157,7 @@ def await_calm(prometheus: LivePrometheus, members: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_faults_fire_their_alerts(system: FaultySystem, prometheus: LivePrometheus) -> None:
     """Six faults of clients, a JVM that stands still and an engine killed: each told, no other."""
     inject(system)

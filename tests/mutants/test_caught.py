@@ -10,6 +10,8 @@ from tests.mutants.tree import Tree
 pytestmark = pytest.mark.xdist_group("mutants")
 
 MUTANTS = catalogue()
+QUICK = MUTANTS[::3]
+"""Those of `make test`."""
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +20,14 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     return Tree.of_source(tmp_path_factory.mktemp("source"))
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        mutant if mutant in QUICK else pytest.param(mutant, marks=pytest.mark.slow)
+        for mutant in MUTANTS
+    ],
+    ids=lambda mutant: mutant.name,
+)
 def test_the_first_hunter_catches_each_mutant(tree: Tree, mutant: Mutant) -> None:
     """The first who looks finds a violation that the dropped rule leads to."""
     verdict = hunt(mutant, tree, every=False)
@@ -31,7 +40,7 @@ def test_the_first_hunter_catches_each_mutant(tree: Tree, mutant: Mutant) -> Non
 def test_the_source_as_it_is_violates_nothing(tree: Tree) -> None:
     """Where they are found, nothing is violated as long as no rule is dropped."""
     # The tests of the explorer search the small worlds, seven of them in `make test-long` alone.
-    catches = unpatched(MUTANTS, tree, every=False, searched=ROWS[Rows.SMALL])
+    catches = unpatched(QUICK, tree, every=False, searched=ROWS[Rows.SMALL])
     found = [catch for catch in catches if catch.violation is not None]
     assert found == []
 

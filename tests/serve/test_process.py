@@ -108,7 +108,11 @@ def test_without_a_cluster_it_says_so_and_lives(tmp_path: Path) -> None:
         assert (found["ready"], found["groups"]) == (False, [])
 
 
-@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "asked",
+    [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)],
+    ids=lambda each: each.name,
+)
 def test_the_last_line_of_the_log_is_the_end(asked: signal.Signals, tmp_path: Path) -> None:
     """Whoever asks it to end finds as the last line of its log that it did."""
     with serving(tmp_path, "127.0.0.1:1", "fairlead.", "FAIRLEAD__LOG__FORM=json") as served:

@@ -135,6 +135,7 @@ def _traffic(engine: SharedEngine, *clients: Client, written: dict[int, int]) ->
         ended(thread)
 
 
+@pytest.mark.slow
 def test_a_busy_queue_comes_to_be_alone(engine: SharedEngine) -> None:
     """A queue with most of the traffic comes to be alone, and the audit record says why."""
     _set_rule(engine, "weighed", "timing", {"trigger_ms": 1_000})

@@ -191,7 +191,11 @@ def _join_all(fleet: Fleet, clients: Mapping[str, str]) -> dict[str, Client]:
 @pytest.mark.parametrize(
     "named, said",
     [
-        ("company_allocation:Averagely", "has the name 'AVG', which another strategy has"),
+        pytest.param(
+            "company_allocation:Averagely",
+            "has the name 'AVG', which another strategy has",
+            marks=pytest.mark.slow,
+        ),
         ("no_such_company:LastCome", "cannot be loaded"),
     ],
 )
