@@ -135,7 +135,7 @@ def test_a_sleep_of_half_a_lease_ends_nothing(engine: "ScriptedEngine", frozen: 
 
 
 @BOTH
-@pytest.mark.parametrize("leases", [1.5, 3.0])
+@pytest.mark.parametrize("leases", [1.5, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_longer_than_the_lease(
     engine: "ScriptedEngine",
     frozen: Frozen,
