@@ -202,7 +202,6 @@ def test_a_lost_lease_and_a_death(stage: Stage) -> None:
         stage.assert_clean(group, repeats=True)
 
 
-@pytest.mark.slow
 def test_a_gateway_dies_in_mid_handover(stage: Stage, shared: tuple[Stage, Served]) -> None:
     """Clients behind a balancer go on at the other gateway: no queue is lost, none is repeated."""
     group = f"balanced-{uuid.uuid4().hex[:6]}"
