@@ -9,12 +9,17 @@ may therefore write it, however late and however often (ADR 0196).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
 
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
-from fairlead_client.session.memory import UNGRANTED, QueueMemory, SessionSettings
+from fairlead_client.session.memory import (
+    NEVER_MS,
+    UNGRANTED,
+    WORKING_ON,
+    QueueMemory,
+    SessionSettings,
+)
 from fairlead_client.session.records import Assignment, Notice, Release
 from fairlead_client.session.saved_session import SavedSession, restore, save
 from fairlead_client.session.seen_releases import SeenReleases
@@ -36,9 +41,6 @@ from fairlead.gateway.hosted_standing import (
 from fairlead.gateway.poll_words import Answer, Lost, Poll, UnexpectedStopError
 
 __all__ = ["HostedSession"]
-
-NEVER_MS: Final = 2**62
-"""A time that does not come: the polls decide when something is written."""
 
 
 class HostedSession:
@@ -76,6 +78,9 @@ class HostedSession:
         self._told = set(told)
         self._session = Session(settings) if saved is None else restore(settings, saved, now_ms)
         self._session.memory.seen = releases
+        if self._leaves:
+            # Its client knows better how long it works on.
+            self._session.memory.hand_over_until_ms = now_ms + drain_ms
         # Brokers date heartbeats, and by that the gateway judges the lease (`Gateway`).
         self._session.memory.lease_until_ms = NEVER_MS
         self._session.memory.heartbeat_at_ms = NEVER_MS
@@ -243,8 +248,8 @@ class HostedSession:
         done += session.handle_all(filter(None, map(self._moved, poll.working)), now_ms)
         memory.decision_wanted, memory.decision_asked = poll.decide, None
         done += begin_standing(session, poll, now_ms)
-        if poll.leaving and memory.state is SessionState.RUNNING:
-            done += session.handle(on.LeaveRequested(), now_ms)
+        if poll.leaving:
+            done += session.handle(on.LeaveRequested(self._hand_over_ms(poll)), now_ms)
         done += self._apply_stopped(poll, now_ms)
         for queue in self._works:
             # A gate may have opened just now: no answer has told the client of that start yet.
@@ -265,6 +270,15 @@ class HostedSession:
         if known is not None and (known.position.offset, known.end) == (work.position, work.end):
             return None
         return on.ProgressMade(work.queue, work.epoch, work.position, work.end)
+
+    def _hand_over_ms(self, poll: Poll) -> int:
+        """Return how long a client that leaves may work on, at most: or not at all.
+
+        What it was told to start, and does not name, it will never start: so it stops.
+        """
+        named = {(work.queue, work.epoch) for work in poll.working}
+        named |= {(work.queue, work.epoch) for work in poll.stopped}
+        return 0 if poll.ending or not self.told <= named else self._drain_ms
 
     def _owe_again(self, now_ms: int) -> None:
         """Nobody knows whether what was sent before is in the log, if it is still pending."""
@@ -290,7 +304,7 @@ class HostedSession:
             if queue is None or not queue.works or queue.started != work.epoch:
                 # Its release is written, or pending already: the client says it once more.
                 continue
-            if queue.state is not QueueState.DRAINING:
+            if not self._may_stop(queue):
                 raise UnexpectedStopError(work)
             stopped = on.WorkStopped(work.queue, work.epoch, work.position, work.end)
             done += self._session.handle(stopped, now_ms)
@@ -298,11 +312,16 @@ class HostedSession:
             # The client has confirmed a state in which this work stops; no answer told its start.
             work_name = (queue.queue, queue.started)
             untold = work_name not in self._told and work_name not in named
-            if queue.state is QueueState.DRAINING and untold:
+            if untold and self._may_stop(queue):
                 done += self._session.handle(on.WorkStopped(*work_name, None), now_ms)
         self._named = named
         self._told |= named
         return done
+
+    def _may_stop(self, queue: QueueMemory) -> bool:
+        """Tell whether the client was asked to stop, or stops what it hands over."""
+        hands_over = self._leaves and queue.state in WORKING_ON
+        return hands_over or queue.state is QueueState.DRAINING
 
     def owe_progress(self) -> None:
         """Say with the next poll where each work stands: the log may lack what was said before."""

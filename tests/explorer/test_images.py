@@ -33,7 +33,7 @@ def test_every_field_of_a_time_is_set_to_one_value() -> None:
     """Every field of a session or a group that is named as a time is set to one value."""
     left = {name for name in names(Memory) if name.endswith("_ms")} - memory_image.SETTLED.keys()
     # No answer is late here, so none is ever due.
-    assert left == {"claims_due_ms", "leave_due_ms", "former_due_ms"}
+    assert left == {"claims_due_ms", "leave_due_ms", "former_due_ms", "hand_over_until_ms"}
     assert {name for name in names(GroupState) if name.endswith("_ms")} <= set(group_image.SETTLED)
 
 
@@ -102,6 +102,7 @@ def test_a_copy_of_an_exchange_goes_its_own_way() -> None:
 def test_fields_of_a_thin_session() -> None:
     """Everything that a thin session has is part of its image, or a time, or always the same."""
     imaged = {"state", "_held", "_stopped", "_said", "_closing", "_token", "_under_way"}
+    imaged |= {"_hand_over_until_ms"}
     times = {"lease_until_ms", "_poll_ms", "_sent_ms", "_due_ms", "_sequence", "joins"}
     same = {"_session", "_subscriptions", "_subscribed", "_decide", "_done", "stands_by"}
     assert names(ThinSession) == imaged | times | same

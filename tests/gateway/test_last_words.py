@@ -1,9 +1,10 @@
 """How a session ends at its client's wish."""
 
-from fairlead_client.thin.thin_words import Stopped
+from fairlead_client.model import Epoch
+from fairlead_client.thin.thin_words import PollAnswer, Stopped
 
 from fairlead.gateway.outputs import Left
-from tests.gateway.gateway_world import FIRST, QUEUE, World, work, working
+from tests.gateway.gateway_world import FIRST, QUEUE, World, joined, work, working
 
 
 def test_last_words_write_the_leave_and_the_releases() -> None:
@@ -29,10 +30,49 @@ def test_last_words_may_be_said_twice() -> None:
     assert {tuple(each["position"]) for each in world.written("release")} == {(0, 150)}
 
 
-def test_a_leaving_client_is_asked_to_stop_everything() -> None:
-    """It starts nothing more, and ends its session once all is stopped."""
+def test_a_leaving_client_works_on_until_the_drop() -> None:
+    """Its leave is written at once; it hears a stop as soon as the engine says who goes on."""
     world = World()
-    thin = working(world)
-    answer = thin.poll(world.gateways[0], work(), leaving=True)
-    assert [stop.epoch for stop in answer.stop] == [FIRST]
+    thin, gateway = working(world), world.gateways[0]
+    request = thin.ask(gateway, work(), leaving=True, wait_ms=3_000)
+    assert request not in world.answers
     assert len(world.written("leave")) == 1
+    world.drop(thin.session, FIRST, Epoch(1, 8))
+    world.deliver(gateway)
+    answer = world.answers[request]
+    assert isinstance(answer, PollAnswer)
+    assert [stop.epoch for stop in answer.stop] == [FIRST]
+
+
+def test_a_leaving_client_hears_a_stop_although_no_engine_drops() -> None:
+    """It may take as long as for any stop; then its gateway asks, whatever the engine does."""
+    world = World()
+    thin, gateway = working(world), world.gateways[0]
+    asked = [
+        [stop.epoch for stop in thin.poll(gateway, work(120 + turn), leaving=True).stop]
+        for turn in range(12)
+        if turn == 0 or world.pass_time(3_000) is None
+    ]
+    assert asked == [*([[]] * 10), [FIRST], [FIRST]]
+    assert len(world.written("leave")) == 1
+
+
+def test_a_leaving_client_may_stop_by_itself() -> None:
+    """What it has stopped is released, although nobody asked it to stop."""
+    world = World()
+    thin, gateway = working(world), world.gateways[0]
+    thin.poll(gateway, work(), leaving=True)
+    thin.poll(gateway, stopped=(Stopped(QUEUE, FIRST, 150),), leaving=True)
+    assert [each["position"] for each in world.written("release")] == [[0, 150]]
+    assert [each["last_started"] for each in world.written("release")] == [list(FIRST)]
+
+
+def test_a_leaving_client_that_names_less_hands_nothing_over() -> None:
+    """What it was told to start, and does not name, it never starts: all of it stops."""
+    world = World()
+    thin, gateway = joined(world), world.gateways[0]
+    world.grant(thin.session, FIRST)
+    world.deliver(gateway)
+    assert [start.epoch for start in thin.poll(gateway).start] == [FIRST]
+    answer = thin.poll(gateway, leaving=True)
+    assert [stop.epoch for stop in answer.stop] == [FIRST]

@@ -127,7 +127,7 @@ class RandomGateway:
         chance = self.chance
         luck = chance.random()
         if luck < 0.1:
-            return ["leave"]
+            return ["leave", chance.choice((0, 0, 600, 3_000))]
         if luck < 0.2:
             return ["subscribe", chance.sample(("orders", "payments", "refunds"), 2)]
         asked = sorted(self._asked & set(self._works))

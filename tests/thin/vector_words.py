@@ -53,8 +53,8 @@ def handle(session: words.ThinSession, event: Sequence[Any], now_ms: int) -> lis
             done = session.stopped(queue_of(queue), Epoch(*epoch), offset, end, now_ms)
         case ["subscribe", topics]:
             done = session.subscribe(tuple(Subscription(topic) for topic in topics), now_ms)
-        case ["leave"]:
-            done = session.leave(now_ms)
+        case ["leave", hand_over_ms]:
+            done = session.leave(now_ms, hand_over_ms)
         case _:
             done = _handle_standing(session, event, now_ms)
     return done

@@ -218,7 +218,13 @@ class DecisionWanted:
 
 @dataclass(frozen=True, slots=True)
 class LeaveRequested:
-    """The application closes the client."""
+    """The application closes the client; a second one may hurry it.
+
+    `hand_over_ms` is how long the client works on until the engine has named whoever goes on; 0: it
+    stops everything at once.
+    """
+
+    hand_over_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,15 @@ from fairlead_client.session.events import (
     LeaseEnded,
     LeaveAppended,
     LeaveFailed,
+    LeaveRequested,
     NoticeRead,
     Started,
     SubscriptionChanged,
     WorkFailed,
 )
-from fairlead_client.session.memory import OWNED, UNGRANTED, Memory
+from fairlead_client.session.memory import OWNED, UNGRANTED, WORKING_ON, Memory
 from fairlead_client.session.standing_steps import begin_standing, tell_application
-from fairlead_client.session.states import QueueState, SessionState, Signal
+from fairlead_client.session.states import QueueState, SessionState, Signal, Standing
 
 REFUSALS: Final = frozenset({"wrong_partition", "rejected", "unsupported"})
 """The codes of notices that say that the engine rejected a record of this client."""
@@ -65,7 +66,7 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.pending.clear()
     memory.parts.clear()
     begin_standing(memory)
-    memory.claims_due_ms = memory.leave_due_ms = None
+    memory.claims_due_ms = memory.leave_due_ms = memory.hand_over_until_ms = None
     memory.leave_appended = False
     memory.lease_until_ms = memory.now_ms + memory.settings.lease_ms
     memory.read_to_end_ms = memory.now_ms
@@ -195,6 +196,7 @@ def end_lease(memory: Memory, event: LeaseEnded) -> SessionState:
     memory.pending.clear()
     memory.parts.clear()
     memory.closing = memory.closing or memory.state is SessionState.LEAVING
+    memory.hand_over_until_ms = None
     return SessionState.FENCED
 
 
@@ -208,12 +210,15 @@ def all_stopped(memory: Memory, _event: object) -> SessionState:
     return SessionState.FENCED
 
 
-def request_leave(memory: Memory, _event: object) -> SessionState:
-    """Write the leave first, then stop and release everything.
+def request_leave(memory: Memory, event: object) -> SessionState:
+    """Write the leave first, then release everything: at once, or as the engine drops it.
 
     An engine that read a release before the leave would grant the queue to this client again, and
     get no answer. But what it has not granted stops before the leave: the client never started
     that, so nobody would wait for it.
+
+    With time to hand over, the client works on in the queues that it has, and starts nothing. The
+    engine drops them once it knows who goes on, as in any move: nobody waits for its decision.
     """
     memory.closing = True
     if memory.is_loose:
@@ -221,9 +226,36 @@ def request_leave(memory: Memory, _event: object) -> SessionState:
     memory.leave_due_ms = memory.now_ms
     if memory.leave_is_due:
         send_leave(memory)
+    hand_over_ms = event.hand_over_ms if isinstance(event, LeaveRequested) else 0
+    if memory.standing is not Standing.OWN or memory.holds_ungranted:
+        hand_over_ms = 0
+    memory.hand_over_until_ms = memory.now_ms + hand_over_ms
     for queue in memory.queues.values():
-        memory.signal(queue, Signal.LEAVE)
+        if queue.state not in WORKING_ON:
+            memory.signal(queue, Signal.LEAVE)
+    end_hand_over(memory)
     return SessionState.LEAVING
+
+
+def hurry_leave(memory: Memory, event: LeaveRequested | WorkFailed) -> SessionState:
+    """Shorten the time to hand over: the application has less, or cannot work any more."""
+    hand_over_ms = event.hand_over_ms if isinstance(event, LeaveRequested) else 0
+    if memory.hand_over_until_ms is not None:
+        until_ms = memory.now_ms + hand_over_ms
+        memory.hand_over_until_ms = min(memory.hand_over_until_ms, until_ms)
+        end_hand_over(memory)
+    return memory.state
+
+
+def end_hand_over(memory: Memory) -> None:
+    """Stop what nobody has dropped, once the time to hand over has passed."""
+    until_ms = memory.hand_over_until_ms
+    if until_ms is None or memory.now_ms < until_ms:
+        return
+    memory.hand_over_until_ms = None
+    for queue in memory.queues.values():
+        if queue.state in WORKING_ON:
+            memory.signal(queue, Signal.LEAVE)
 
 
 def leave_fenced(memory: Memory, _event: object) -> SessionState:
@@ -310,5 +342,5 @@ def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
         f" (started {notice.winner[0]} ms, {notice.winner[1]}); give each process its own id",
     )
     if memory.state is SessionState.LEAVING:
-        return memory.state
+        return hurry_leave(memory, LeaveRequested())
     return request_leave(memory, event)

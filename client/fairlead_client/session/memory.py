@@ -24,8 +24,12 @@ from fairlead_client.session.records import Notice
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.session.states import QueueState, SessionState, Signal, Standing
 
+NEVER_MS = 2**62
+"""A time that does not come."""
 OWNED = frozenset({QueueState.WORKING, QueueState.LINGERING, QueueState.DRAINING})
 """In these states the application may work on the queue, while the client has a lease."""
+WORKING_ON = frozenset({QueueState.WORKING, QueueState.LINGERING})
+"""The application works on the queue, and has not been asked to stop."""
 TIMED = frozenset({QueueState.COMMITTING, QueueState.LINGERING})
 UNGRANTED = frozenset({QueueState.FROZEN, QueueState.YIELDING})
 """The application works on the queue, and no grant of it has begun."""
@@ -162,6 +166,8 @@ class Memory:
     claims_due_ms: int | None = None
     leave_due_ms: int | None = None
     leave_appended: bool = False
+    hand_over_until_ms: int | None = None
+    """When a client that leaves stops what nobody has dropped; None: it has stopped it."""
     new_incarnation_asked: bool = False
     # All incarnations of the client.
     generation: int = 0

@@ -7,6 +7,7 @@ state; the session checks that the table lists it.
 
 from typing import cast
 
+from fairlead_client.errors import UnlistedTransitionError
 from fairlead_client.model import Epoch, Position
 from fairlead_client.session.actions import AbandonWork, SendProgress, StartWork, StopWork
 from fairlead_client.session.memory import Gate, Memory, QueueMemory
@@ -49,8 +50,10 @@ def add(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
         queue.gate = Gate(gate.epoch, max(gate.base, offered.position), both, gate.identity)
     if gate is None or queue.gate.epoch != gate.epoch:
         memory.changed()
-    leaving = memory.state is SessionState.LEAVING
-    memory.signal(queue, Signal.LEAVE if leaving else Signal.SCAN)
+    if memory.state is SessionState.LEAVING:
+        memory.signal(queue, Signal.DROP, Drop(queue.queue, queue.gate.epoch))
+    else:
+        memory.signal(queue, Signal.SCAN)
     return queue.state if queue.works else QueueState.GATED
 
 
@@ -224,6 +227,13 @@ def stopped(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
     if offset is not None:
         _reach(queue, offset)
     return _finish(memory, queue)
+
+
+def stopped_leaving(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """Release the queue of a client that leaves, and that stops what nobody has dropped yet."""
+    if memory.state is not SessionState.LEAVING:
+        raise UnlistedTransitionError(f"stopped of {queue.queue} in {queue.state.value}")
+    return stopped(memory, queue, detail)
 
 
 def drain_over(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:

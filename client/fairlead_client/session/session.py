@@ -166,7 +166,12 @@ class Session:
         if memory.state in LEASED:
             due += [memory.lease_until_ms, memory.heartbeat_at_ms, memory.progress_at_ms]
             leave_ms = None if memory.holds_ungranted else memory.leave_due_ms
-            asked = (memory.claims_due_ms, leave_ms, memory.former_due_ms)
+            asked = (
+                memory.claims_due_ms,
+                leave_ms,
+                memory.former_due_ms,
+                memory.hand_over_until_ms,
+            )
             due += [at for at in asked if at is not None]
             due += [release.due_ms for release in memory.pending.values() if not release.sent]
         for queue in memory.queues.values():

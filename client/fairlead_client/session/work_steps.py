@@ -20,7 +20,7 @@ from fairlead_client.session.events import (
     TimePassed,
     WorkStopped,
 )
-from fairlead_client.session.lifecycle_steps import send_heartbeat, send_leave
+from fairlead_client.session.lifecycle_steps import end_hand_over, send_heartbeat, send_leave
 from fairlead_client.session.memory import (
     OWNED,
     STOPPING,
@@ -188,6 +188,7 @@ def do_what_is_due(memory: Memory, event: TimePassed) -> SessionState:
         send_former(memory)
     if memory.leave_is_due:
         send_leave(memory)
+    end_hand_over(memory)
     _heartbeat(memory)
     _progress(memory)
     _commit(memory)

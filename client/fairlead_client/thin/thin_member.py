@@ -163,8 +163,8 @@ class ThinMember:
             case events.WorkFailed(error):
                 self.error = error
                 self._do(session.leave(now_ms), now_ms)
-            case events.LeaveRequested():
-                self._do(session.leave(now_ms), now_ms)
+            case events.LeaveRequested(hand_over_ms):
+                self._do(session.leave(now_ms, hand_over_ms), now_ms)
             case events.TimePassed():
                 self.pass_time(now_ms)
             case _:

@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.session.memory import NEVER_MS
 from fairlead_client.session.states import Standing
 from fairlead_client.thin.thin_actions import (
     Abandon,
@@ -57,8 +58,6 @@ __all__ = [
 
 RETRY_MS: Final = 200
 """Between a request that failed and the next one."""
-NEVER_MS: Final = 2**62
-"""A time that does not come."""
 
 
 class ThinState(StrEnum):
@@ -109,6 +108,8 @@ class ThinSession:
     _subscribed: tuple[Subscription, ...] | None = None
     _decide: bool = False
     _closing: str = ""
+    _hand_over_until_ms: int = NEVER_MS
+    """When one that leaves stops what nobody takes over; `NEVER_MS`: it does not hand over."""
     _done: list[Action] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -125,6 +126,11 @@ class ThinSession:
     def standing(self) -> Standing:
         """Who decides what the client holds."""
         return self._held.now
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether it leaves, and works on until the gateway asks it to stop."""
+        return self.state is ThinState.LEAVING and self._hand_over_until_ms < NEVER_MS
 
     def follows(self, now_ms: int) -> bool:
         """Tell whether the client may work now on what it holds by following."""
@@ -144,6 +150,8 @@ class ThinSession:
             due = [self._sent_ms + self.patience_ms]
         if self.state is not ThinState.JOINING:
             due.append(self.lease_until_ms)
+        if self.state is ThinState.LEAVING:
+            due.append(self._hand_over_until_ms)
         return min(due)
 
     @property
@@ -267,14 +275,21 @@ class ThinSession:
         self._hurry(now_ms)
         return self._end_step(now_ms)
 
-    def leave(self, now_ms: int) -> list[Action]:
-        """The application closes the client."""
+    def leave(self, now_ms: int, hand_over_ms: int = 0) -> list[Action]:
+        """The application closes the client; a second call may hurry it.
+
+        For `hand_over_ms` it works on, until the gateway names each queue that somebody takes over.
+        """
         self._check_lease(now_ms)
         self._closing = self._closing or "left"
+        until_ms = now_ms + (hand_over_ms if self._held.reached is Standing.OWN else 0)
         if self.state is ThinState.POLLING:
             self.state = ThinState.LEAVING
-            self._done += self._held.stop_all()
+            self._hand_over_until_ms = until_ms
+            self._end_hand_over(now_ms)
             self._hurry(now_ms)
+        elif self._hand_over_until_ms < NEVER_MS:
+            self._hand_over_until_ms = min(self._hand_over_until_ms, until_ms)
         return self._end_step(now_ms)
 
     # The rules.
@@ -319,7 +334,13 @@ class ThinSession:
             held.stopping = True
         self._held.begin()
 
+    def _end_hand_over(self, now_ms: int) -> None:
+        if self.hands_over and now_ms >= self._hand_over_until_ms:
+            self._hand_over_until_ms = NEVER_MS
+            self._done += self._held.stop_all()
+
     def _end_step(self, now_ms: int) -> list[Action]:
+        self._end_hand_over(now_ms)
         if self.state is ThinState.FENCED and self._held.is_idle:
             if self._closing:
                 self.state = ThinState.CLOSED

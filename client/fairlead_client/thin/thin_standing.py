@@ -122,7 +122,9 @@ class ThinStanding:
         self.now, self.freeze = told
         if self.now is Standing.OWN:
             return self._own(answer.start, leaves=leaves)
-        if leaves or self.now is Standing.WAIT:
+        if leaves:
+            return [done for queue, held in self.works.items() for done in held.stop(queue)]
+        if self.now is Standing.WAIT:
             return []
         self.works.clear()
         self.is_loose = True

@@ -8,6 +8,7 @@ from fairlead_client.errors import CallbackError, DuplicateClientIdError
 from fairlead_client.model import Epoch
 from fairlead_client.session import actions, events
 from fairlead_client.session.states import SessionState
+from tests.session.conftest import QUEUE
 
 if TYPE_CHECKING:
     from tests.session.conftest import Script
@@ -235,3 +236,50 @@ def test_answers_to_another_incarnation(script: "Script") -> None:
     ):
         assert script.feed(event) == []
     assert script.wait(200) == []
+
+
+@pytest.fixture
+def handing(script: "Script") -> "Script":
+    """A client that leaves with a queue, and 3 s to hand it over."""
+    script.add(1)
+    assert kinds(script.feed(events.LeaveRequested(3_000))) == ["SendLeave"]
+    script.feed(events.LeaveAppended("me-1"))
+    return script
+
+
+def test_works_on_until_the_engine_drops(handing: "Script") -> None:
+    """With time to hand over, the leave is written, and the work goes on until the drop."""
+    handing.feed(events.ProgressMade(QUEUE, handing.epoch(1), 7))
+    assert handing.session.ownership.epochs == {QUEUE: handing.epoch(1)}
+    assert "StopWork" in kinds(handing.drop(1, record=2))
+    handing.stopped(1, 9)
+    assert handing.releases == [(1, 9)]
+    assert "Stopped" in kinds(handing.acknowledge_release())
+
+
+def test_stops_what_nobody_drops(handing: "Script") -> None:
+    """When the time to hand over has passed, it stops what no engine has dropped."""
+    handing.live(2_900)
+    assert handing.session.next_deadline_ms() <= handing.now + 100
+    assert handing.stops == []
+    handing.live(100)
+    assert handing.stops == [1]
+
+
+def test_a_second_close_hurries(handing: "Script") -> None:
+    """A second request may shorten the time, and never lengthens it."""
+    assert kinds(handing.feed(events.LeaveRequested(9_000))) == []
+    assert kinds(handing.feed(events.LeaveRequested())) == ["StopWork"]
+    assert kinds(handing.feed(events.LeaveRequested())) == []
+
+
+def test_a_failure_hurries(handing: "Script") -> None:
+    """An application that cannot work hands nothing over."""
+    assert kinds(handing.feed(events.WorkFailed(CallbackError("broken")))) == ["StopWork"]
+
+
+def test_starts_nothing_while_it_hands_over(handing: "Script") -> None:
+    """What the engine adds late is answered None, and the work before it goes on."""
+    done = handing.add(3, after=(handing.holder("me", 1), handing.holder("b", 2)))
+    assert handing.releases == [(3, None)]
+    assert not {"StartWork", "StopWork"} & set(kinds(done))

@@ -74,10 +74,8 @@ def test_every_signal_is_listed() -> None:
     assert missing - of_granted == {(state, signal) for state in resting for signal in of_work} | {
         (QueueState.COMMITTING, Signal.STOPPED),
         (QueueState.COMMITTING, Signal.DRAIN_OVER),
-        (QueueState.WORKING, Signal.STOPPED),
         (QueueState.WORKING, Signal.DRAIN_OVER),
         (QueueState.WORKING, Signal.DUE),
-        (QueueState.LINGERING, Signal.STOPPED),
         (QueueState.LINGERING, Signal.DRAIN_OVER),
         (QueueState.DRAINING, Signal.DUE),
     }

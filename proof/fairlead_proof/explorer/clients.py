@@ -14,7 +14,7 @@ from fairlead_client.model import Process as ClientProcess
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
 from fairlead_client.session.lifecycle_steps import held_digest
-from fairlead_client.session.memory import OWNED, Memory
+from fairlead_client.session.memory import OWNED, WORKING_ON, Memory
 from fairlead_client.session.session import LEASED, Session
 from fairlead_client.session.states import QueueState, SessionState
 
@@ -190,9 +190,17 @@ class Clients(Party[ClientState]):
             state, on.TimePassed(), f"{name} loses its lease", Kind.CHANCE, now_ms=FOREVER_MS
         )
         yield late._replace(cost=Cost.DEATH)
-        if held.memory is not None and held.memory.state is not SessionState.LEAVING:
+        memory = held.memory
+        if memory is not None and memory.state is not SessionState.LEAVING:
             step = self._take(state, on.LeaveRequested(), f"{name} leaves", Kind.CHANCE)
             yield step._replace(cost=Cost.LEAVE)
+            if _works_on(memory):
+                ask = on.LeaveRequested(FOREVER_MS)
+                step = self._take(state, ask, f"{name} leaves and hands over", Kind.CHANCE)
+                yield step._replace(cost=Cost.LEAVE)
+        elif memory is not None and memory.hand_over_until_ms is not None:
+            label = f"{name} has no more time to hand over"
+            yield self._take(state, on.LeaveRequested(), label, Kind.FAIR)
 
     def _take(
         self, state: int, event: on.Event, label: str, kind: Kind, *, now_ms: int = 0
@@ -288,3 +296,7 @@ def _client_queue(queue: model.MessageQueue) -> Any:
 
 def _name(held: ClientState) -> str:
     return held.member.incarnation
+
+
+def _works_on(memory: Memory) -> bool:
+    return any(queue.state in WORKING_ON for queue in memory.queues.values())

@@ -20,7 +20,7 @@ from fairlead_client.session.states import QueueState
 from fairlead.gateway.hosted_session import HostedSession
 from fairlead.gateway.session_log import SessionWords
 from fairlead_proof.explorer.frozen import frozen
-from fairlead_proof.explorer.memory_image import copied, image, settle
+from fairlead_proof.explorer.memory_image import FOREVER_MS, copied, image, settle
 
 __all__ = ["NOW_MS", "Exchange", "settled_state"]
 
@@ -114,6 +114,8 @@ class Exchange(HostedSession):
         for name in ("claims_due_ms", "leave_due_ms"):
             if getattr(memory, name) is not None:
                 setattr(memory, name, NOW_MS)
+        if memory.hand_over_until_ms is not None:
+            memory.hand_over_until_ms = FOREVER_MS
         self._now_ms = NOW_MS
         self._stops_told.clear()
         self._from_release.clear()

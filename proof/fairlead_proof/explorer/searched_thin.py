@@ -4,6 +4,7 @@ from copy import copy
 from typing import Any
 
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.session.memory import NEVER_MS
 from fairlead_client.thin.thin_session import ThinSession
 
 from fairlead_proof.explorer.exchange import NOW_MS
@@ -51,6 +52,9 @@ class SearchedThin(ThinSession):
         self._sequence = 1
         self._sent_ms = self._due_ms = NOW_MS
         self.lease_until_ms = FOREVER_MS
+        works_on = any(not work.stopping for work in self._held.works.values())
+        if self.hands_over:
+            self._hand_over_until_ms = FOREVER_MS if works_on else NEVER_MS
 
     def image(self) -> Any:
         """Return it as a hashable value, after it is settled."""
@@ -59,4 +63,4 @@ class SearchedThin(ThinSession):
         granted = tuple(work.granted for _, work in sorted(self._held.works.items()))
         standing = (self._held.now, self._held.freeze, self._held.is_loose, granted)
         words = (self.state, self.held, stopped, said, self._closing, self._token, self._under_way)
-        return (*words, standing)
+        return (*words, standing, self._hand_over_until_ms)

@@ -252,6 +252,14 @@ class ThinClients(Party[ThinState]):
             for how, leave in ways:
                 step = self._take(state, f"{name} leaves{how}", Kind.CHANCE, leave)
                 yield step._replace(cost=Cost.LEAVE)
+                if held.session.owned:
+                    hand = partial(leave, hand_over_ms=FOREVER_MS)
+                    label = f"{name} leaves and hands over{how}"
+                    step = self._take(state, label, Kind.CHANCE, hand)
+                    yield step._replace(cost=Cost.LEAVE)
+        elif held.session.hands_over:
+            label = f"{name} has no more time to hand over"
+            yield self._take(state, label, Kind.FAIR, ThinEvent.leave)
 
     def _take(self, state: int, label: str, kind: Kind, do: Callable[[ThinEvent], None]) -> Step:
         held = self.states[state]

@@ -131,12 +131,12 @@ class ThinEvent:
         """The client hears that its session has ended."""
         self.obey(self.session.left(NOW_MS))
 
-    def leave(self, *, kept: bool = False, confirmed: bool = True) -> None:
+    def leave(self, *, kept: bool = False, confirmed: bool = True, hand_over_ms: int = 0) -> None:
         """The application closes the client; ``kept``: the gateway that answered last hears it."""
         exchange = self.exchange
         if kept:
             self.answered()
-        actions = self.session.leave(NOW_MS)
+        actions = self.session.leave(NOW_MS, hand_over_ms)
         self.obey(actions, exchange if kept else None, confirmed=confirmed)
 
     def stop(self, queue: Queue, epoch: Epoch, *, kept: bool = False) -> None:

@@ -30,11 +30,13 @@ from fairlead_proof.sim.outbox import Message, Outbox
 from fairlead_proof.sim.producer import Answer, Producer, Weather
 from fairlead_proof.sim.work_loop import WorkLoop
 
-__all__ = ["ASSIGNMENTS_PARTITIONS", "Client", "ClientEnvironment"]
+__all__ = ["ASSIGNMENTS_PARTITIONS", "HAND_OVERS_MS", "Client", "ClientEnvironment"]
 
 ASSIGNMENTS_PARTITIONS = 4
 CATCH_UP_MS = 300
 COMMIT_MS = 40
+HAND_OVERS_MS = (0, 0, 300, 3_000)
+"""How long applications that close work on: one does not, one hardly, one as clients do."""
 
 
 @dataclass(slots=True)
@@ -130,7 +132,7 @@ class Client(OnMachine):
     def leave(self) -> None:
         """Leave: its application closes it."""
         self.world.narrate(self.name, "is asked to leave")
-        self._post(0, on.LeaveRequested())
+        self._post(0, on.LeaveRequested(self.world.chance.pick(HAND_OVERS_MS)))
 
     def subscribe(self, topics: tuple[str, ...]) -> None:
         """Subscribe to other topics."""

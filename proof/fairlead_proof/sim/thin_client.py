@@ -14,6 +14,7 @@ from fairlead_client.thin.thin_words import Joined, Poll, PollAnswer
 
 from fairlead.gateway.outputs import Body, Left, Refusal
 from fairlead_proof.sim.application import Application, Work
+from fairlead_proof.sim.client import HAND_OVERS_MS
 from fairlead_proof.sim.client_environment import ClientEnvironment
 from fairlead_proof.sim.gateway_process import SEAL, GatewayProcess
 from fairlead_proof.sim.identification import Identification
@@ -108,7 +109,8 @@ class ThinClient(OnMachine):
     def leave(self) -> None:
         """Leave: its application closes it."""
         self.world.narrate(self.name, "is asked to leave")
-        self._do(self.thin.leave(self.machine.local_ms))
+        hand_over_ms = self.world.chance.pick(HAND_OVERS_MS)
+        self._do(self.thin.leave(self.machine.local_ms, hand_over_ms))
         self._plan()
 
     def subscribe(self, topics: tuple[str, ...]) -> None:
