@@ -312,7 +312,8 @@ class HostedSession:
             # The client has confirmed a state in which this work stops; no answer told its start.
             work_name = (queue.queue, queue.started)
             untold = work_name not in self._told and work_name not in named
-            if untold and self._may_stop(queue):
+            # Or these are its last words: nothing runs any more, whatever it has left unsaid.
+            if (untold or poll.ending) and self._may_stop(queue):
                 done += self._session.handle(on.WorkStopped(*work_name, None), now_ms)
         self._named = named
         self._told |= named

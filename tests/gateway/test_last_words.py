@@ -48,11 +48,11 @@ def test_a_leaving_client_hears_a_stop_although_no_engine_drops() -> None:
     """It may take as long as for any stop; then its gateway asks, whatever the engine does."""
     world = World()
     thin, gateway = working(world), world.gateways[0]
-    asked = [
-        [stop.epoch for stop in thin.poll(gateway, work(120 + turn), leaving=True).stop]
-        for turn in range(12)
-        if turn == 0 or world.pass_time(3_000) is None
-    ]
+    asked = []
+    for turn in range(12):
+        answer = thin.poll(gateway, work(120 + turn), leaving=True)
+        asked.append([stop.epoch for stop in answer.stop])
+        world.pass_time(3_000)
     assert asked == [*([[]] * 10), [FIRST], [FIRST]]
     assert len(world.written("leave")) == 1
 
@@ -76,3 +76,5 @@ def test_a_leaving_client_that_names_less_hands_nothing_over() -> None:
     assert [start.epoch for start in thin.poll(gateway).start] == [FIRST]
     answer = thin.poll(gateway, leaving=True)
     assert [stop.epoch for stop in answer.stop] == [FIRST]
+    thin.ask(gateway, leaving=True, ending=True)
+    assert [each["position"] for each in world.written("release")] == [[0, 120]]
