@@ -1,13 +1,12 @@
 """The client for applications that read their queues themselves, by two callbacks."""
 
 from threading import current_thread
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 from fairlead_client.consume.callbacks import Callbacks, OnAssigned, OnRevoked
 from fairlead_client.consume.member import Member
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.rocketmq.data_plane import store_of
-from fairlead_client.session import events
 from fairlead_client.session.application import Application
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
@@ -35,6 +34,8 @@ class Client(Member):
     Raises:
         SettingsError: a setting cannot work.
     """
+
+    HANDS_OVER: ClassVar[bool] = True
 
     @by_keyword("topics", "group", "bootstrap", "on_assigned", "on_revoked")
     def __init__(
@@ -78,7 +79,7 @@ class Client(Member):
         self._check_fork()
         if self._thread is not None and current_thread() is self._callbacks.thread:
             self._closing = True
-            self._thread.report(events.LeaveRequested())
+            self._thread.report(self._leave(self._settings.close_timeout_ms))
             return
         super().close(timeout_ms)
 

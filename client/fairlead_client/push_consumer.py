@@ -1,6 +1,6 @@
 """The client that calls a listener with the messages of its queues."""
 
-from typing import Final, Unpack
+from typing import ClassVar, Final, Unpack
 
 from fairlead_client.consume.pull.consume_service import (
     ConcurrentConsumeService,
@@ -26,7 +26,6 @@ from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 from fairlead_client.errors import SettingsError
 from fairlead_client.rocketmq.data_plane import source_of, store_of
 from fairlead_client.rocketmq.sent_back import RocketMQFailedMessages
-from fairlead_client.session.events import LeaveRequested
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
 from fairlead_client.settings.keywords import by_keyword, check_function
@@ -67,6 +66,8 @@ class PushConsumer(PullMember):
     Raises:
         SettingsError: a setting cannot work.
     """
+
+    HANDS_OVER: ClassVar[bool] = True
 
     @by_keyword("topics", "group", "bootstrap", "listener")
     def __init__(
@@ -145,7 +146,7 @@ class PushConsumer(PullMember):
         self._check_fork()
         if self._workers.mine and self._thread is not None:
             self._closing = True
-            self._thread.report(LeaveRequested())
+            self._thread.report(self._leave(self._settings.close_timeout_ms))
             return
         super().close(timeout_ms)
 

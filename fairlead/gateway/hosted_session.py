@@ -13,13 +13,7 @@ from dataclasses import replace
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
-from fairlead_client.session.memory import (
-    NEVER_MS,
-    UNGRANTED,
-    WORKING_ON,
-    QueueMemory,
-    SessionSettings,
-)
+from fairlead_client.session.memory import NEVER_MS, UNGRANTED, QueueMemory, SessionSettings
 from fairlead_client.session.records import Assignment, Notice, Release
 from fairlead_client.session.saved_session import SavedSession, restore, save
 from fairlead_client.session.seen_releases import SeenReleases
@@ -29,6 +23,7 @@ from fairlead_client.thin.thin_words import NoticeWords, Start, Stop, WaitingWor
 
 from fairlead.gateway.applied_again import without_answered
 from fairlead.gateway.client_state import SEQUENCES
+from fairlead.gateway.hosted_leave import hand_over_ms, may_stop
 from fairlead.gateway.hosted_standing import (
     begin_standing,
     check_standing,
@@ -249,7 +244,9 @@ class HostedSession:
         memory.decision_wanted, memory.decision_asked = poll.decide, None
         done += begin_standing(session, poll, now_ms)
         if poll.leaving:
-            done += session.handle(on.LeaveRequested(self._hand_over_ms(poll)), now_ms)
+            done += session.handle(
+                on.LeaveRequested(hand_over_ms(poll, self.told, self._drain_ms)), now_ms
+            )
         done += self._apply_stopped(poll, now_ms)
         for queue in self._works:
             # A gate may have opened just now: no answer has told the client of that start yet.
@@ -270,15 +267,6 @@ class HostedSession:
         if known is not None and (known.position.offset, known.end) == (work.position, work.end):
             return None
         return on.ProgressMade(work.queue, work.epoch, work.position, work.end)
-
-    def _hand_over_ms(self, poll: Poll) -> int:
-        """Return how long a client that leaves may work on, at most: or not at all.
-
-        What it was told to start, and does not name, it will never start: so it stops.
-        """
-        named = {(work.queue, work.epoch) for work in poll.working}
-        named |= {(work.queue, work.epoch) for work in poll.stopped}
-        return 0 if poll.ending or not self.told <= named else self._drain_ms
 
     def _owe_again(self, now_ms: int) -> None:
         """Nobody knows whether what was sent before is in the log, if it is still pending."""
@@ -304,7 +292,7 @@ class HostedSession:
             if queue is None or not queue.works or queue.started != work.epoch:
                 # Its release is written, or pending already: the client says it once more.
                 continue
-            if not self._may_stop(queue):
+            if not may_stop(memory, queue):
                 raise UnexpectedStopError(work)
             stopped = on.WorkStopped(work.queue, work.epoch, work.position, work.end)
             done += self._session.handle(stopped, now_ms)
@@ -313,16 +301,11 @@ class HostedSession:
             work_name = (queue.queue, queue.started)
             untold = work_name not in self._told and work_name not in named
             # Or these are its last words: nothing runs any more, whatever it has left unsaid.
-            if (untold or poll.ending) and self._may_stop(queue):
+            if (untold or poll.ending) and may_stop(memory, queue):
                 done += self._session.handle(on.WorkStopped(*work_name, None), now_ms)
         self._named = named
         self._told |= named
         return done
-
-    def _may_stop(self, queue: QueueMemory) -> bool:
-        """Tell whether the client was asked to stop, or stops what it hands over."""
-        hands_over = self._leaves and queue.state in WORKING_ON
-        return hands_over or queue.state is QueueState.DRAINING
 
     def owe_progress(self) -> None:
         """Say with the next poll where each work stands: the log may lack what was said before."""

@@ -201,9 +201,12 @@ class PollBody(LeaveBody):
         tuple[TopicBody, ...] | None,
         Field(min_length=1, max_length=_TOPICS_MAX, description="To change the subscription."),
     ] = None
-    leaving: Annotated[bool, Field(strict=True, description="The client starts nothing more.")] = (
-        False
-    )
+    leaving: Annotated[
+        bool,
+        Field(
+            strict=True, description="The client starts nothing more, and stops what `stop` names."
+        ),
+    ] = False
     decide: Annotated[bool, Field(strict=True, description="The engine shall decide at once.")] = (
         False
     )

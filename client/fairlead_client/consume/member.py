@@ -48,6 +48,8 @@ class Member:
 
     MESSAGE_MODEL: ClassVar[str] = "clustering"
     """The message model in this member's heartbeats."""
+    HANDS_OVER: ClassVar[bool] = False
+    """Whether the application works on while this member leaves."""
 
     def __init__(
         self,
@@ -232,7 +234,10 @@ class Member:
         raise failure from cause
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Stop and release every queue, then leave the group; a second close does nothing.
+        """Hand every queue over, and leave the group; a second close does nothing.
+
+        Where the application works on threads of this client, it works on for `hand_over_ms`, until
+        the engine has named who goes on: no queue waits for that decision.
 
         Args:
             timeout_ms: how long an orderly leave may take; None: `close_timeout_ms`. Queues not
@@ -244,8 +249,8 @@ class Member:
             thread = self._thread
         if thread is None:
             return
-        thread.report(events.LeaveRequested())
         limit_ms = self._settings.close_timeout_ms if timeout_ms is None else timeout_ms
+        thread.report(self._leave(limit_ms))
         if not thread.ended.wait(limit_ms / 1_000):
             logger.warning("%s did not leave within %d ms", self.client_id, limit_ms)
             thread.abort()
@@ -261,7 +266,12 @@ class Member:
         # No lock here: a signal handler may have interrupted the thread that holds it.
         self._stopping = True
         if self._thread is not None:
-            self._thread.report(events.LeaveRequested())
+            self._thread.report(self._leave(self._settings.close_timeout_ms))
+
+    def _leave(self, limit_ms: int) -> events.LeaveRequested:
+        """Return the request to leave; half of a short limit is kept for the releases."""
+        hand_over_ms = min(self._settings.hand_over_ms, limit_ms // 2)
+        return events.LeaveRequested(hand_over_ms if self.HANDS_OVER else 0)
 
     @property
     def stopping(self) -> bool:

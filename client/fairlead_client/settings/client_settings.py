@@ -80,6 +80,7 @@ class SettingsArguments(TypedDict, total=False):
     commit_offsets: bool
     start_timeout_ms: int
     close_timeout_ms: int
+    hand_over_ms: int
     kafka: Mapping[str, Any]
     fetch: Mapping[str, Any]
 
@@ -120,6 +121,7 @@ class Settings:
     commit_offsets: bool = True
     start_timeout_ms: int = 30_000
     close_timeout_ms: int = 30_000
+    hand_over_ms: int = 3_000
     # They may hold passwords, so no representation and no log shows them.
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
     rocketmq: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -258,6 +260,9 @@ class Settings:
                 raise SettingsError(
                     name, f"{getattr(self, name)} is not a valid time", "give 1 or more"
                 )
+        if self.hand_over_ms < 0:
+            problem = f"{self.hand_over_ms} is not a valid time"
+            raise SettingsError("hand_over_ms", problem, "give 0 or more; 0 stops at once")
         deadline = self.drain_deadline
         if deadline is not None and deadline < 1:
             raise SettingsError(

@@ -107,6 +107,30 @@ def test_a_move_under_load_loses_and_repeats_nothing(
 
 
 @BOTH
+def test_a_closing_consumer_works_on_until_somebody_takes_over(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    write_more: Callable[..., None],
+) -> None:
+    """After its leave it consumes on; the engine's drop ends that, and the close returns."""
+    seen = Seen()
+    one = member(PushConsumer, "a", listener=seen, hand_over_ms=60_000, close_timeout_ms=120_000)
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 1)
+    engine.grant(beat, queue, 1)
+    seen.take(20)
+    one.stop()
+    engine.await_record("leave")
+    write_more(1, 5)
+    assert [message.offset for message in seen.take(5)] == [20, 21, 22, 23, 24]
+    assert one.still_mine(queue) == (1, 1)
+    engine.revoke(beat, queue, 1, record=2)
+    assert engine.release(queue, 1)["position"] == [0, 25]
+    assert one.wait(WAIT * 1_000)
+
+
+@BOTH
 def test_lowest_unconsumed_is_released(
     engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str
 ) -> None:
