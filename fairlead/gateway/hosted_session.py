@@ -244,9 +244,8 @@ class HostedSession:
         memory.decision_wanted, memory.decision_asked = poll.decide, None
         done += begin_standing(session, poll, now_ms)
         if poll.leaving:
-            done += session.handle(
-                on.LeaveRequested(hand_over_ms(poll, self.told, self._drain_ms)), now_ms
-            )
+            most_ms = hand_over_ms(poll, self.told, self._drain_ms)
+            done += session.handle(on.LeaveRequested(most_ms), now_ms)
         done += self._apply_stopped(poll, now_ms)
         for queue in self._works:
             # A gate may have opened just now: no answer has told the client of that start yet.

@@ -68,7 +68,7 @@ def test_a_leaving_client_may_stop_by_itself() -> None:
 
 
 def test_a_leaving_client_that_names_less_hands_nothing_over() -> None:
-    """It never starts what an answer told it to start, and what it does not name: all of it stops."""
+    """It never starts what an answer told and it does not name: all of it stops."""
     world = World()
     thin, gateway = joined(world), world.gateways[0]
     world.grant(thin.session, FIRST)
