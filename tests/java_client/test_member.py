@@ -163,7 +163,7 @@ def test_it_leaves(gateway: ScriptedGateway, member: Member) -> None:
     gateway.join()
     gateway.poll().news(state="t2", start=[start(0, 100)])
     gateway.poll()
-    running.say("leave")
+    running.say("leave", 0)
     assert running.until("stop")[-1] == ["stop", 0, [1, 7]]
     leaving = gateway.poll()
     assert leaving.body["leaving"] is True
@@ -179,6 +179,27 @@ def test_it_leaves(gateway: ScriptedGateway, member: Member) -> None:
     again.answer(204)
     assert running.until("close")[-1] == ["close", "left"]
     assert running.ask("await", 10_000) == ["await", True, "left"]
+
+
+def test_it_hands_over_when_it_leaves(gateway: ScriptedGateway, member: Member) -> None:
+    """It says at once that it leaves, and works on until it hears of each stop, or is hurried."""
+    running = member(gateway.address)
+    gateway.join()
+    gateway.poll().news(start=[start(0, 100), start(1, 200)])
+    gateway.poll()
+    running.say("leave", 60_000)
+    leaving = gateway.poll()
+    assert leaving.body["leaving"] is True
+    assert running.ask("works", 0) == ["works", 0, [1, 7]]
+    running.say("progressed", 0, [1, 7], 140, None)
+    leaving.news(stop=[stop(0, 30_000)])
+    assert running.until("stop")[-1] == ["stop", 0, [1, 7]]
+    running.say("stopped", 0, [1, 7], 141, None)
+    while not (words := gateway.poll().body)["stopped"]:
+        pass
+    assert [each["queue"][2] for each in words["working"]] == [1]
+    running.say("leave", 0)
+    assert running.next() == ["stop", 1, [1, 7]]
 
 
 def test_without_answers_the_lease_ends(gateway: ScriptedGateway, member: Member) -> None:

@@ -222,6 +222,7 @@ def test_it_refuses_a_stranger(
         ("capacity", {"capacity": 0}, "1 to 1000"),
         ("zone", {"zone": "a b"}, "printable"),
         ("connectTimeoutMs", {"connect_timeout_ms": 0}, "1 or more"),
+        ("handOverMs", {"hand_over_ms": -1}, "0 stops at once"),
     ],
 )
 def test_a_wrong_setting_is_named(

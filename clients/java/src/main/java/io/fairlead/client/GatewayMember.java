@@ -175,10 +175,15 @@ public final class GatewayMember {
     }
   }
 
-  /** Begins to leave: the member stops all work and then ends the session. */
-  public void leave() {
+  /**
+   * Begins to leave: the member stops all work and then ends the session. Others hear of it at once.
+   *
+   * @param handOverMs how long the member works on until the gateway has named who takes each queue
+   *     over; 0: it stops at once. A later call may shorten it
+   */
+  public void leave(long handOverMs) {
     synchronized (lock) {
-      act(session.leave(clock.nowMs()));
+      act(session.leave(clock.nowMs(), handOverMs));
     }
   }
 

@@ -41,6 +41,7 @@ public final class MemberSettings {
   final Path tokenFile;
   final SSLContext ssl;
   final int connectTimeoutMs;
+  final int handOverMs;
 
   private MemberSettings(Builder from) {
     gateways = Collections.unmodifiableList(addresses(from.gateways));
@@ -56,6 +57,7 @@ public final class MemberSettings {
     tokenFile = from.tokenFile;
     ssl = from.ssl;
     connectTimeoutMs = from.connectTimeoutMs;
+    handOverMs = from.handOverMs;
     check(from.tokenOverHttp);
   }
 
@@ -139,6 +141,11 @@ public final class MemberSettings {
     return connectTimeoutMs;
   }
 
+  /** Returns how long the client works on while it leaves, until others are named. */
+  public int handOverMs() {
+    return handOverMs;
+  }
+
   private void check(boolean tokenOverHttp) {
     if (group == null || !GROUP.matcher(group).matches()) {
       throw wrong("group", group, "give 1-120 characters of A-Za-z0-9_%|.-");
@@ -167,6 +174,9 @@ public final class MemberSettings {
     }
     if (connectTimeoutMs < 1) {
       throw wrong("connectTimeoutMs", connectTimeoutMs, "give 1 or more");
+    }
+    if (handOverMs < 0) {
+      throw wrong("handOverMs", handOverMs, "give 0 or more; 0 stops at once");
     }
     for (URI gateway : gateways) {
       boolean plain = gateway.getScheme().equals("http") && !isHere(gateway.getHost());
@@ -256,6 +266,7 @@ public final class MemberSettings {
     private boolean tokenOverHttp;
     private SSLContext ssl;
     private int connectTimeoutMs = 3_000;
+    private int handOverMs = 3_000;
 
     private Builder() {}
 
@@ -357,6 +368,12 @@ public final class MemberSettings {
     /** Sets how long a connection may take. */
     public Builder connectTimeoutMs(int time) {
       connectTimeoutMs = time;
+      return this;
+    }
+
+    /** Sets how long the client works on while it leaves, until others are named; 0: not at all. */
+    public Builder handOverMs(int time) {
+      handOverMs = time;
       return this;
     }
 

@@ -50,7 +50,7 @@ public final class MemberProbe {
         member.subscribe(topics);
         break;
       case "leave":
-        member.leave();
+        member.leave((Long) command.get(1));
         break;
       case "works":
         Epoch epoch = member.works(queue((Long) command.get(1)));

@@ -78,6 +78,9 @@ final class Probe {
         case "connect_timeout_ms":
           builder.connectTimeoutMs(((Long) value).intValue());
           break;
+        case "hand_over_ms":
+          builder.handOverMs(((Long) value).intValue());
+          break;
         default:
           break;
       }

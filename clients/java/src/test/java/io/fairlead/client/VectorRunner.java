@@ -111,7 +111,7 @@ public final class VectorRunner {
         }
         return session.subscribe(topics, nowMs);
       case "leave":
-        return session.leave(nowMs);
+        return session.leave(nowMs, (Long) event.get(1));
       case "frozen":
         Map<QueueName, Long> held = new LinkedHashMap<>();
         for (Object each : (List<?>) event.get(2)) {

@@ -196,7 +196,8 @@ public final class FairleadKafkaConsumer<K, V> implements AutoCloseable {
 
   private void leave(long timeoutMs) throws InterruptedException {
     long begun = System.nanoTime();
-    member.leave();
+    // The thread that would poll closes: whoever takes its partitions over need not wait.
+    member.leave(0);
     while (member.closed() == null) {
       long leftMs = timeoutMs - (System.nanoTime() - begun) / 1_000_000;
       // Who is late keeps a second for its last words.

@@ -125,6 +125,11 @@ final class Holdings {
     return loose ? Standing.FOLLOW : hasUngranted() ? Standing.FREEZE : Standing.OWN;
   }
 
+  /** Returns whether nothing runs but what is granted. */
+  boolean isOwn() {
+    return now == Standing.OWN && !loose && !hasUngranted();
+  }
+
   private boolean hasUngranted() {
     for (Held held : works.values()) {
       if (held.granted == null) {
@@ -162,7 +167,11 @@ final class Holdings {
       own(answer.start, leaves, done);
       return;
     }
-    if (leaves || now == Standing.WAIT) {
+    if (leaves) {
+      stopWorks(done);
+      return;
+    }
+    if (now == Standing.WAIT) {
       return;
     }
     works.clear();
@@ -228,6 +237,10 @@ final class Holdings {
     if (loose) {
       done.add(new Action.StopFollowing());
     }
+    stopWorks(done);
+  }
+
+  private void stopWorks(List<Action> done) {
     for (Map.Entry<QueueName, Held> work : works.entrySet()) {
       work.getValue().stop(work.getKey(), done);
     }

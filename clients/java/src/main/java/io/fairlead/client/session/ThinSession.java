@@ -59,12 +59,11 @@ public final class ThinSession {
   private List<Subscription> subscriptions;
   private List<Subscription> subscribed;
   private String closing = "";
-  private List<Action> done = new ArrayList<>();
 
-  /** Makes a session of a client that cannot stand by. */
-  public ThinSession() {
-    this(false);
-  }
+  /** When one that leaves stops what nobody takes over; NEVER_MS: it does not hand over. */
+  private long handOverUntilMs = NEVER_MS;
+
+  private List<Action> done = new ArrayList<>();
 
   /**
    * Makes a session.
@@ -112,7 +111,8 @@ public final class ThinSession {
       return NEVER_MS;
     }
     long due = underWay ? sentMs + patienceMs() : dueMs;
-    return state == ThinState.JOINING ? due : Math.min(due, leaseUntilMs);
+    due = state == ThinState.JOINING ? due : Math.min(due, leaseUntilMs);
+    return state == ThinState.LEAVING ? Math.min(due, handOverUntilMs) : due;
   }
 
   /** Returns how long an answer is awaited: the gateway may hold it for {@code poll_ms}. */
@@ -249,14 +249,20 @@ public final class ThinSession {
     return endStep(nowMs);
   }
 
-  /** The application closes the client. */
-  public List<Action> leave(long nowMs) {
+  /**
+   * The application closes the client; a second call may hurry it. For {@code handOverMs} it works
+   * on, until the gateway names each queue that somebody takes over.
+   */
+  public List<Action> leave(long nowMs, long handOverMs) {
     checkLease(nowMs);
     closing = closing.isEmpty() ? "left" : closing;
+    long untilMs = nowMs + (held.isOwn() ? handOverMs : 0);
     if (state == ThinState.POLLING) {
       state = ThinState.LEAVING;
-      held.stopAll(done);
+      handOverUntilMs = untilMs;
       hurry(nowMs);
+    } else if (handOverUntilMs < NEVER_MS) {
+      handOverUntilMs = Math.min(handOverUntilMs, untilMs);
     }
     return endStep(nowMs);
   }
@@ -317,6 +323,10 @@ public final class ThinSession {
   }
 
   private List<Action> endStep(long nowMs) {
+    if (state == ThinState.LEAVING && nowMs >= handOverUntilMs) {
+      handOverUntilMs = NEVER_MS;
+      held.stopAll(done);
+    }
     if (state == ThinState.FENCED && held.isIdle()) {
       if (!closing.isEmpty()) {
         state = ThinState.CLOSED;
