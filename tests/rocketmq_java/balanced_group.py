@@ -21,6 +21,7 @@ from tests.kit.gateway_server import gateway_serving
 from tests.kit.live_system import live_system
 from tests.kit.rocketmq_topic import RocketMQTopic
 from tests.rocketmq_java.consumer import JavaConsumer, Program, java_consumer
+from tests.rocketmq_java.moves import Journal, calls_in
 from tools.rocketmq_java import RocketMQJava
 
 if TYPE_CHECKING:
@@ -135,6 +136,11 @@ class BalancedGroup:
     def processed(self) -> list[int]:
         """Return the numbers of the processed messages."""
         return [line["number"] for line in self.lines() if line["kind"] == "consumed"]
+
+    def calls(self) -> list[Journal]:
+        """Return the calls of the listeners, for each broker."""
+        brokers = sorted({queue.broker_name for queue in self.topic.queues})
+        return [calls_in(self._journals, self.topic.name, broker) for broker in brokers]
 
     def lines(self) -> list[dict[str, Any]]:
         """Return all whole lines of the journals, each with its client."""

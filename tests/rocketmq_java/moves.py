@@ -15,7 +15,7 @@ from tests.java_client.scripted_gateway import scripted_gateway
 from tests.rocketmq_java.consumer import JavaConsumer, java_consumer
 from tools.rocketmq_java import RocketMQJava
 
-__all__ = ["BROKER", "Call", "Journal", "Member", "Moves", "moves"]
+__all__ = ["BROKER", "Call", "Journal", "Member", "Moves", "calls_in", "moves"]
 
 BROKER: Final = "broker-a"
 CALLS: Final = frozenset({"held", "consumed", "failed"})
@@ -126,22 +126,27 @@ class Moves:
 
     def journal(self) -> Journal:
         """Return what the members have written until now, without topics of retries."""
-        result = Journal()
-        for path in sorted(self._folder.glob("*.jsonl")):
-            under_way: dict[Message, Call] = {}
-            for text in path.read_text(encoding="utf-8").splitlines():
-                line = json.loads(text)
-                if line["kind"] not in CALLS or line["queue"][0] != self.topic:
-                    continue
-                message = line["queue"][2], line["offset"]
-                if line["kind"] == "held":
-                    call = Call(message, path.stem, line["t"])
-                    under_way[message] = call
-                    result.calls.append(call)
-                else:
-                    call = under_way.pop(message)
-                    call.ended, call.failed = line["t"], line["kind"] == "failed"
-        return result
+        return calls_in(self._folder, self.topic)
+
+
+def calls_in(folder: Path, topic: str, broker: str = BROKER) -> Journal:
+    """Return the calls with messages of a topic on a broker, by the journals of a folder."""
+    result = Journal()
+    for path in sorted(folder.glob("*.jsonl")):
+        under_way: dict[Message, Call] = {}
+        for text in path.read_text(encoding="utf-8").splitlines():
+            line = json.loads(text)
+            if line["kind"] not in CALLS or line["queue"][:2] != [topic, broker]:
+                continue
+            message = line["queue"][2], line["offset"]
+            if line["kind"] == "held":
+                call = Call(message, path.stem, line["t"])
+                under_way[message] = call
+                result.calls.append(call)
+            else:
+                call = under_way.pop(message)
+                call.ended, call.failed = line["t"], line["kind"] == "failed"
+    return result
 
 
 @contextmanager

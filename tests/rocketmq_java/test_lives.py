@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+GAP_MS_MAX = 2_000
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +86,36 @@ def test_members_come_and_go(
     assert judged["counts"]["duplicates_clean"] == 0
     assert judged["counts"]["holes"] == 0
     assert len(group.processed()) == group.written
+
+
+@pytest.mark.parametrize(
+    "jars, ordered", [("rocketmq", True), ("rocketmq-5", False)], ids=["ordered", "concurrent"]
+)
+def test_who_closes_works_on(
+    place: Engine, tmp_path: Path, jars: JarSetName, *, ordered: bool
+) -> None:
+    """Its listeners go on until the engine has named who goes on: no queue waits for that."""
+    java = built_rocketmq_java(jars)
+    with closing(BalancedGroup(place, java, tmp_path, ordered=ordered)) as group:
+        first, second = group.member("a"), group.member("b")
+        group.await_owners(a=2, b=2)
+        group.begin_to_write()
+        await_seen(lambda: len(group.processed()) > 50, what="work")
+        second.leave()
+        begun_ns = second.await_event("leaving")["t"]
+        group.await_owners(a=4)
+        _await_all(group)
+        first.leave()
+        journals, judged = group.calls(), group.judgement()
+    calls = [call for journal in journals for call in journal.calls]
+    assert sum(call.owner == "b" and call.began > begun_ns for call in calls) > 2
+    assert [journal.begun_again() for journal in journals] == [[], []]
+    assert [journal.overlaps() for journal in journals] == [[], []]
+    gaps = [gap for journal in journals for gap in journal.gaps_ms()]
+    assert len(gaps) >= 2
+    assert median(gaps) < GAP_MS_MAX
+    assert _owned_twice(judged) == []
+    assert judged["counts"]["holes"] == 0
 
 
 @pytest.mark.parametrize("jars", ["rocketmq", "rocketmq-5"])

@@ -127,15 +127,25 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
     return work != null && work.adopted && turns.mayWork(work);
   }
 
-  /** Stops all queues, leaves the group, and shuts the consumer down; at most 30 s. */
+  /**
+   * Hands all queues over, leaves the group, and shuts the consumer down; at most 30 s. Listeners
+   * work on for {@code handOverMs}, until the engine has named who goes on.
+   */
   @Override
   public void close() {
     leave();
     consumer.shutdown();
   }
 
+  /**
+   * Leaves; {@code close()} and the shutdown hook call it, at once if both do. Hooks have no order:
+   * that of Spring, or of the application, may call RocketMQ's {@code shutdown()} meanwhile. That
+   * ends the listeners, and the control thread waits for it before its next look; so the rest is
+   * given up then, and nobody works on. All who call it wait for one end, at most {@code CLOSE_MS}.
+   */
   private void leave() {
     closing = true;
+    inbox.add(() -> {});
     try {
       control.join(CLOSE_MS);
     } catch (InterruptedException interrupted) {
@@ -155,16 +165,16 @@ public final class Attached implements AutoCloseable, AttachedMXBean {
         return;
       }
       turns = new QueueTurns(rocketmq, held, offsets, counters, inbox, drain, options);
-      member = new GatewayMember(settings(), this::hear);
+      MemberSettings settings = settings();
+      member = new GatewayMember(settings, this::hear);
       turns.begin(member);
       member.start();
       show();
-      boolean leaving = false;
+      // Half of the time stays for the calls that are under way then.
+      Leaving leaving = new Leaving(Math.min(settings.handOverMs(), CLOSE_MS / 2), member::leave);
       while (member.closed() == null) {
-        if (!leaving && (closing || rocketmq.state() != ServiceState.RUNNING)) {
-          leaving = true;
+        if (leaving.look(closing, rocketmq.state() == ServiceState.RUNNING)) {
           LOG.info("the consumer ends: its queues are given up");
-          member.leave();
         }
         Runnable next = inbox.poll(LOOK_MS, TimeUnit.MILLISECONDS);
         while (next != null) {

@@ -69,6 +69,14 @@ public final class Options {
     return with(member -> member.capacity(weight));
   }
 
+  /**
+   * Sets how long the listeners of a consumer that closes work on, until the engine has named who
+   * goes on; by default 3,000 ms. With 0 they stop at once, and the queues wait for its decision.
+   */
+  public Options handOverMs(int time) {
+    return with(member -> member.handOverMs(time));
+  }
+
   /** Sets where the client runs. */
   public Options zone(String name) {
     return with(member -> member.zone(name));

@@ -84,7 +84,8 @@ final class PullTurns {
       while (member.closed() == null) {
         if (closing && !leaving) {
           leaving = true;
-          member.leave();
+          // Whoever closes it does not poll meanwhile.
+          member.leave(0);
         }
         Runnable next = inbox.poll(LOOK_MS, TimeUnit.MILLISECONDS);
         while (next != null) {

@@ -79,6 +79,11 @@ final class AttachChecks {
     same("gateway", refusal());
   }
 
+  void ruleAWrongTimeToHandOverIsRefusedAtOnce() {
+    options.handOverMs(-1);
+    same("handOverMs", refusal());
+  }
+
   void ruleAWrongWordForAnOutageIsRefused() {
     try {
       options.onOutage("wait");

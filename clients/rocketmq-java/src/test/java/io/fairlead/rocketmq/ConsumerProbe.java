@@ -112,6 +112,9 @@ public final class ConsumerProbe {
             .clientId(flags.get("client-id"))
             .onOutage(flags.getOrDefault("on-outage", "stop"))
             .observer(journal.observer());
+    if (flags.containsKey("hand-over-ms")) {
+      options.handOverMs((int) number("hand-over-ms", 0));
+    }
     if (Boolean.parseBoolean(flags.get("standby"))) {
       options.standby();
     }
@@ -283,6 +286,7 @@ public final class ConsumerProbe {
   private void leave() {
     letGo();
     leaving = true;
+    journal.event("leaving");
     if (pulled != null) {
       try {
         ended.await();

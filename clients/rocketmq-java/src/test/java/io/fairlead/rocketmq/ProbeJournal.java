@@ -48,6 +48,7 @@ final class ProbeJournal {
   void event(String name) {
     Map<String, Object> line = new LinkedHashMap<>();
     line.put("event", name);
+    line.put("t", System.nanoTime());
     say(line);
   }
 

@@ -15,6 +15,7 @@ public final class Rules {
     run(HeldChecks.class, HeldChecks::new);
     run(ListenerChecks.class, ListenerChecks::new);
     run(StartChecks.class, StartChecks::new);
+    run(LeaveChecks.class, LeaveChecks::new);
     run(AttachChecks.class, AttachChecks::new);
     // RocketMQ's threads would keep the process alive.
     System.exit(0);

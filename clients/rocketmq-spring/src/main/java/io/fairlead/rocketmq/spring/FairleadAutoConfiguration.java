@@ -3,9 +3,9 @@ package io.fairlead.rocketmq.spring;
 import org.apache.rocketmq.spring.support.DefaultRocketMQListenerContainer;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
 
 /** Attaches the containers of {@code @RocketMQMessageListener} where properties name their groups. */
 @Configuration(proxyBeanMethods = false)
@@ -14,7 +14,7 @@ import org.springframework.core.env.Environment;
 public class FairleadAutoConfiguration {
   /** Returns who attaches them. */
   @Bean
-  public static ContainerAttacher fairleadContainerAttacher(Environment environment) {
-    return new ContainerAttacher(FairleadProperties.of(environment));
+  public static ContainerAttacher fairleadContainerAttacher(ApplicationContext context) {
+    return new ContainerAttacher(context);
   }
 }

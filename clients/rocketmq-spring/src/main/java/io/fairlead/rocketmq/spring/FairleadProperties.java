@@ -19,6 +19,7 @@ public class FairleadProperties {
   private Integer capacity;
   private String zone;
   private boolean standby;
+  private Integer handOverMs;
   private String onOutage = "stop";
 
   static FairleadProperties of(Environment environment) {
@@ -46,6 +47,9 @@ public class FairleadProperties {
     }
     if (zone != null) {
       options.zone(zone);
+    }
+    if (handOverMs != null) {
+      options.handOverMs(handOverMs);
     }
     return standby ? options.standby().onOutage(onOutage) : options.onOutage(onOutage);
   }
@@ -83,6 +87,11 @@ public class FairleadProperties {
   /** Lets the clients stand by. */
   public void setStandby(boolean wanted) {
     standby = wanted;
+  }
+
+  /** Sets how long listeners work on when the context closes, until others are named. */
+  public void setHandOverMs(Integer time) {
+    handOverMs = time;
   }
 
   /** Sets what becomes of queues while no gateway answers: {@code stop} or {@code keep}. */
