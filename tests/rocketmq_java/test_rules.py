@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 _MAIN = "main/java/io/fairlead/rocketmq"
 _GATE, _OFFSETS = f"{_MAIN}/gate/QueueGate.java", f"{_MAIN}/GrantedOffsets.java"
 _STARTS, _LISTENERS = f"{_MAIN}/AskedStarts.java", f"{_MAIN}/GatedListeners.java"
-_HELD = f"{_MAIN}/HeldQueues.java"
+_HELD, _LEAVING = f"{_MAIN}/HeldQueues.java", f"{_MAIN}/Leaving.java"
 _CHECKS = sorted((SOURCES / "test/java/io/fairlead/rocketmq").glob("*Checks.java"))
 RULES = {
     rule for path in _CHECKS for rule in re.findall(r"void (rule\w+)\(", path.read_text("utf-8"))
@@ -48,6 +48,14 @@ MUTANTS = {
     "one-way commit": (
         (Edit(_OFFSETS, "(work.queue, position, false)", "(work.queue, position, true)"),),
         "ruleACommitAwaitsTheBroker",
+    ),
+    "a commit keeps messages out": (
+        (Edit(_OFFSETS, "synchronized (work.commit)", "synchronized (work)"),),
+        "ruleMessagesThatComeDoNotWaitForACommit",
+    ),
+    "a shutdown hurries nobody": (
+        (Edit(_LEAVING, "hurried = !running;", "hurried = true;"),),
+        "ruleAShutdownHurriesAClose",
     ),
     "an old share stays wanted": (
         (Edit(_HELD, "wanted.put(topic, new ArrayList<>(of(topic)));", ""),),

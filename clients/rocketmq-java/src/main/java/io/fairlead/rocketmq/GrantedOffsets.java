@@ -81,7 +81,7 @@ public final class GrantedOffsets implements OffsetStore {
   /** Commits how far the work is, and returns once the broker has it, or does not take it. */
   void commit(HeldQueue work) {
     long position = work.gate.position();
-    synchronized (work) {
+    synchronized (work.commit) {
       if (position == work.committed) {
         return;
       }

@@ -44,6 +44,12 @@ final class HeldQueue {
   volatile boolean parted;
   volatile long nextTryMs;
   volatile long brokerEnd = -1;
+  /**
+   * Held while a commit waits for the broker. The threads that bring messages bring answers as well,
+   * so they must not wait for it: they take the lock of this object.
+   */
+  final Object commit = new Object();
+
   long committed = -1;
   long reported;
   HeldQueue former;

@@ -81,6 +81,25 @@ final class OffsetChecks {
     same("[101]", broker.awaited.toString());
   }
 
+  void ruleMessagesThatComeDoNotWaitForACommit() {
+    process(100);
+    Thread bringing =
+        new Thread(() -> work.messages.putMessage(Collections.singletonList(message(101))));
+    bringing.setDaemon(true);
+    broker.meanwhile =
+        () -> {
+          bringing.start();
+          try {
+            bringing.join(5_000);
+          } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+          }
+          same(false, bringing.isAlive());
+        };
+    offsets.commit(work);
+    same("[101]", broker.awaited.toString());
+  }
+
   void ruleAQueueOfSomebodyElseIsNotCommitted() {
     held.remove(work);
     offsets.updateOffset(QUEUE, 500, false);
@@ -136,6 +155,7 @@ final class OffsetChecks {
     final List<Long> awaited = new ArrayList<>();
     final List<Long> oneway = new ArrayList<>();
     boolean fails;
+    Runnable meanwhile = () -> {};
 
     @Override
     public void load() {}
@@ -179,6 +199,7 @@ final class OffsetChecks {
       if (fails) {
         throw new MQBrokerException(1, "it is away");
       }
+      meanwhile.run();
       (isOneway ? oneway : awaited).add(offset);
     }
   }
