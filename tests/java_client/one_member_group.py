@@ -33,6 +33,7 @@ class OneMemberGroup:
     Attributes:
         stopped: what the member says that it has stopped: partition -> position.
         positions: its newest words: partition -> (position, end).
+        leaving: whether it leaves, and works on until its queues are taken.
         left: whether it has ended its session.
         joins: how many joins were answered.
         joined: what the newest join said.
@@ -54,7 +55,7 @@ class OneMemberGroup:
         self._over = False
         self.stopped: dict[int, int] = {}
         self.positions: dict[int, tuple[int, int | None]] = {}
-        self.left = False
+        self.leaving = self.left = False
         self.joins = 0
         self.joined: dict[str, Any] = {}
         self.frozen: tuple[list[int], dict[int, int]] | None = None
@@ -150,6 +151,7 @@ class OneMemberGroup:
                 asked.answer(201, {**JOINED, "lease_ms": self._lease_ms})
             return
         self.standing = asked.body.get("standby", "")
+        self.leaving = asked.body.get("leaving", False)
         if "frozen" in asked.body:
             queues = asked.body["frozen"]["queues"]
             named = {

@@ -1,5 +1,6 @@
 package io.fairlead.rocketmq;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -43,6 +44,13 @@ final class Errands {
 
   void run(Runnable errand) {
     begin(atOnce, errand);
+  }
+
+  /** Does two things at once, and returns once both are done. */
+  void both(Runnable one, Runnable other) {
+    CompletableFuture<Void> begun = CompletableFuture.runAsync(one, atOnce);
+    other.run();
+    begun.join();
   }
 
   /** Does something after what was given here before. */

@@ -62,6 +62,7 @@ final class QueueTurns {
   void begin(GatewayMember gateway) {
     member = gateway;
     following.begin(gateway);
+    errands.run(() -> Rehearsal.run(rocketmq));
   }
 
   /** Ends what is done by others; nothing of it is awaited. */
@@ -299,11 +300,16 @@ final class QueueTurns {
 
   /** Tells the broker, before anybody hears that the queue is free. */
   private void part(HeldQueue work, boolean commits) {
-    if (commits) {
-      offsets.commit(work);
-    }
-    if (work.locked) {
-      rocketmq.unlock(work.queue);
+    if (commits && work.locked && work.isGranted()) {
+      errands.both(() -> rocketmq.unlock(work.queue), () -> offsets.commit(work));
+    } else {
+      // RocketMQ's strategy waits for no release: whoever locks next asks what is committed.
+      if (commits) {
+        offsets.commit(work);
+      }
+      if (work.locked) {
+        rocketmq.unlock(work.queue);
+      }
     }
     work.parted = true;
   }

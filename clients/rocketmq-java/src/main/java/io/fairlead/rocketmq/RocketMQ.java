@@ -1,9 +1,13 @@
 package io.fairlead.rocketmq;
 
+import static org.apache.rocketmq.client.impl.CommunicationMode.ASYNC;
+
 import io.fairlead.client.SettingsException;
 import io.fairlead.client.session.Subscription;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -12,6 +16,8 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.PullCallback;
+import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.listener.MessageListener;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.store.OffsetStore;
@@ -20,16 +26,21 @@ import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.consumer.DefaultMQPushConsumerImpl;
 import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
+import org.apache.rocketmq.client.impl.consumer.PullAPIWrapper;
 import org.apache.rocketmq.client.impl.consumer.PullRequest;
 import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
 import org.apache.rocketmq.common.ServiceState;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.common.sysflag.PullSysFlag;
 import org.apache.rocketmq.remoting.exception.RemotingException;
+import org.apache.rocketmq.remoting.protocol.RemotingSerializable;
 
 /** What is asked of RocketMQ's client; all of it is the same from 4.7 to 5.5. */
 final class RocketMQ {
   private static final Logger LOG = Logger.getLogger("io.fairlead.rocketmq");
+
+  private static final long ASKED_MS = 1_000;
 
   private final DefaultMQPushConsumer consumer;
   private final DefaultMQPushConsumerImpl client;
@@ -169,6 +180,64 @@ final class RocketMQ {
     rebalance().unlock(queue, false);
   }
 
+  /** Asks each broker for the locks of no queues, and writes that none is given back. */
+  void lockNothing() throws ReflectiveOperationException {
+    Object brokers = client.getmQClientFactory().getMQClientAPIImpl();
+    // The bodies of these requests have other packages in 4 and in 5.
+    for (Method request : brokers.getClass().getMethods()) {
+      if (request.getName().equals("unlockBatchMQ")) {
+        RemotingSerializable.encode(nothing(request.getParameterTypes()[1]));
+      } else if (request.getName().equals("lockBatchMQ")) {
+        for (String address : masters()) {
+          request.invoke(brokers, address, nothing(request.getParameterTypes()[1]), ASKED_MS);
+        }
+      }
+    }
+  }
+
+  /** Fetches behind the end of one queue, where nothing is, and does not wait there for more. */
+  void fetchNothing()
+      throws MQClientException, RemotingException, MQBrokerException, InterruptedException {
+    PullCallback ignored =
+        new PullCallback() {
+          @Override
+          public void onSuccess(PullResult result) {}
+
+          @Override
+          public void onException(Throwable error) {}
+        };
+    PullAPIWrapper fetches =
+        new PullAPIWrapper(
+            client.getmQClientFactory(), consumer.getConsumerGroup(), consumer.isUnitMode());
+    int neitherWaitNorCommit = PullSysFlag.buildSysFlag(false, false, true, false);
+    for (Set<MessageQueue> queues : rebalance().getTopicSubscribeInfoTable().values()) {
+      for (MessageQueue queue : queues) {
+        long end = consumer.maxOffset(queue);
+        fetches.pullKernelImpl(
+            queue, "*", "TAG", 0, end, 1, neitherWaitNorCommit, 0, 0, ASKED_MS, ASYNC, ignored);
+        return;
+      }
+    }
+  }
+
+  private Object nothing(Class<?> body) throws ReflectiveOperationException {
+    Object made = body.getConstructor().newInstance();
+    body.getMethod("setConsumerGroup", String.class).invoke(made, consumer.getConsumerGroup());
+    body.getMethod("setClientId", String.class).invoke(made, clientId());
+    return made;
+  }
+
+  private Set<String> masters() {
+    Set<String> result = new HashSet<>();
+    for (Set<MessageQueue> queues : rebalance().getTopicSubscribeInfoTable().values()) {
+      for (MessageQueue queue : queues) {
+        result.add(client.getmQClientFactory().findBrokerAddressInPublish(queue.getBrokerName()));
+      }
+    }
+    result.remove(null);
+    return result;
+  }
+
   /** Returns where RocketMQ would begin to read a queue; less than 0 if it cannot tell now. */
   long start(MessageQueue queue) {
     return rebalance().computePullFromWhere(queue);
@@ -184,8 +253,17 @@ final class RocketMQ {
     }
   }
 
-  /** Tells RocketMQ which queues the client has now: it shares its limits of a topic among them. */
+  /**
+   * Tells RocketMQ which queues the client has now, if it has limits of a topic to share among them,
+   * or somebody listens. It subscribes anew for that, and fetches that overtake its word wait a
+   * second: so it does not hear what it needs not.
+   */
   void tellChange(String topic, HeldQueues held) {
+    boolean isLimited =
+        consumer.getPullThresholdForTopic() != -1 || consumer.getPullThresholdSizeForTopic() != -1;
+    if (!isLimited && asked(consumer, "getMessageQueueListener") == null) {
+      return;
+    }
     Set<MessageQueue> all = rebalance().getTopicSubscribeInfoTable().get(topic);
     if (all != null) {
       rebalance().messageQueueChanged(topic, all, held.of(topic));
