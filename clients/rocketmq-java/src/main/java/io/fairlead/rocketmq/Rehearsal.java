@@ -37,7 +37,7 @@ final class Rehearsal {
   }
 
   /** Hands one message out of a queue that nobody has. */
-  private static void handle() throws Exception {
+  static void handle() throws Exception {
     WorkName name = new WorkName(new QueueName("nothing", "nowhere", 0), new Epoch(0, 0));
     HeldQueue work = new HeldQueue(name, 0, any -> true, () -> {}, new QueueObserver() {});
     List<MessageExt> messages = MessageDecoder.decodes(ByteBuffer.wrap(message()));
@@ -52,7 +52,7 @@ final class Rehearsal {
   private static byte[] message() throws Exception {
     MessageExt message = new MessageExt();
     message.setTopic("nothing");
-    message.setBody(new byte[0]);
+    message.setBody(new byte[1]);
     message.setBornHost(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     message.setStoreHost(message.getBornHost());
     return MessageDecoder.encode(message, false);

@@ -5,12 +5,15 @@ import static io.fairlead.rocketmq.Rules.same;
 import io.fairlead.client.SettingsException;
 import io.fairlead.client.session.Epoch;
 import java.lang.reflect.Method;
+import java.util.HashSet;
+import java.util.Map;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListener;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
+import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
 import org.apache.rocketmq.common.message.MessageQueue;
 
 /** What cannot be attached is refused by name. */
@@ -111,6 +114,32 @@ final class AttachChecks {
     same("messageListener", rocketmq.replaced(listener, held, offsets));
     broadcast();
     same("messageModel", rocketmq.replaced(listener, held, offsets));
+  }
+
+  void ruleRocketMqSubscribesAnewOnlyToShareLimits() throws Exception {
+    consumer.subscribe("orders", "*");
+    Map<String, ?> subscriptions = consumer.getDefaultMQPushConsumerImpl().getSubscriptionInner();
+    Object orders = subscriptions.get("orders");
+    orders.getClass().getMethod("setSubVersion", long.class).invoke(orders, 1L);
+    tellChange();
+    same(1L, orders.getClass().getMethod("getSubVersion").invoke(orders));
+    consumer.setPullThresholdForTopic(1_000);
+    tellChange();
+    same(false, orders.getClass().getMethod("getSubVersion").invoke(orders).equals(1L));
+  }
+
+  private void tellChange() {
+    RebalanceImpl rebalance = consumer.getDefaultMQPushConsumerImpl().getRebalanceImpl();
+    rebalance.getTopicSubscribeInfoTable().put("orders", new HashSet<>());
+    try {
+      new RocketMQ(consumer).tellChange("orders", new HeldQueues(null));
+    } catch (NullPointerException unstarted) {
+      // It has no broker to tell.
+    }
+  }
+
+  void ruleARehearsalComesToItsEnd() throws Exception {
+    Rehearsal.handle();
   }
 
   void ruleAnObserverThatFailsStopsNobody() {
