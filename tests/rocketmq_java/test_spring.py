@@ -23,15 +23,19 @@ pytestmark = [pytest.mark.java, pytest.mark.broker]
 MESSAGES = 20
 
 
+def _write(rocketmq: "EmbeddedRocketMQ", topic: str) -> None:
+    place = (rocketmq.namesrv, topic, "2", str(MESSAGES))
+    command = built_rocketmq_java("rocketmq-5").command("ProducerProbe", *place)
+    subprocess.run(command, check=True, capture_output=True, timeout=100)
+
+
 @pytest.mark.parametrize("way", ["properties", "prepare_start"])
 def test_the_containers_of_a_group_are_attached(
     rocketmq: "EmbeddedRocketMQ", tmp_path: Path, way: str
 ) -> None:
     """That group reads what a gateway grants, and hands it over; another reads as before."""
     topic = f"orders-{uuid.uuid4().hex[:8]}"
-    write = ("ProducerProbe", rocketmq.namesrv, topic, "2", str(MESSAGES))
-    command = built_rocketmq_java("rocketmq-5").command(*write)
-    subprocess.run(command, check=True, capture_output=True, timeout=100)
+    _write(rocketmq, topic)
     heard: list[str] = []
 
     def said(what: str) -> int:
@@ -69,13 +73,13 @@ def test_the_containers_of_a_group_are_attached(
             await_seen(lambda: said("attended"), lambda seen: seen == MESSAGES // 2, what="half")
             group.give(1)
             await_seen(lambda: said("attended"), lambda seen: seen == MESSAGES, what="all")
-            subprocess.run(command, check=True, capture_output=True, timeout=100)
+            _write(rocketmq, topic)
             await_seen(lambda: said("unattended"), what="work of the other group")
             child.send(do="leave")
             if way == "properties":
                 # Nothing that its listener uses has ended yet: it works on.
                 await_seen(lambda: group.leaving, what="leave")
-                subprocess.run(command, check=True, capture_output=True, timeout=100)
+                _write(rocketmq, topic)
                 await_seen(lambda: said("attended"), lambda seen: seen == 3 * MESSAGES, what="all")
                 group.take(0)
                 group.take(1)
