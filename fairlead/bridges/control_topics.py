@@ -130,7 +130,7 @@ class ControlTopics:
         since_ms = int(time.time() * 1000) - look_back_ms
         with self._named_errors():
             # The ends first: records written between the two look-ups must not be skipped.
-            ends = self._consumer.end_offsets(self._requests)
+            ends = self._begun = self._consumer.end_offsets(self._requests)
             firsts = self._consumer.offsets_for_times(dict.fromkeys(self._requests, since_ms))
             self._consumer.assign(self._requests)
             for partition in self._requests:
@@ -141,7 +141,8 @@ class ControlTopics:
         """Return the new requests, as soon as there is one; wait at most ``wait_ms``.
 
         It reads up to the end if that does not take too long, since the newest requests come last
-        in a flood. Invalid records are logged and skipped.
+        in a flood. Invalid records are logged and skipped. An ``unlock`` of before the start is
+        left out: another bridge may have done it, and its id may be in use again (rule H34).
 
         Raises:
             KafkaError: the topic cannot be read.
@@ -151,16 +152,24 @@ class ControlTopics:
         while records := self._poll(wait_ms):
             for record in records:
                 try:
-                    requests.append(decode_request(raw_record(record), _LIMITS))
-                    self.figures.requests += 1
+                    request = decode_request(raw_record(record), _LIMITS)
                 except WireError as refused:
                     self.figures.refused += 1
                     _log_refused(record, refused)
+                    continue
+                self.figures.requests += 1
+                if request.what != "unlock" or not self._is_of_before(record):
+                    requests.append(request)
             end_s = end_s or time.monotonic() + _READ_S
             if time.monotonic() > end_s or not self._is_behind():
                 break
             wait_ms = _NEXT_MS
         return requests
+
+    def _is_of_before(self, record: Any) -> bool:
+        """Tell whether a request was there when the bridge began to read."""
+        begun: int = self._begun[TopicPartition(record.topic, record.partition)]
+        return bool(record.offset < begun)
 
     def _is_behind(self) -> bool:
         """Tell whether the last fetch has seen requests that are not read yet."""

@@ -1,13 +1,16 @@
 """A group's footing as plain JSON values, with what leads to a change of it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.standby_records import FormerQueue
 from fairlead.core.standing import ClusterLooks, Footing, HeldFrozen, Said, Standing
 
 __all__ = ["plain_standing", "read_standing"]
+
+_LOOKS_ROW: Final = 2
+"""A cluster and its looks."""
 
 
 def plain_standing(
@@ -26,7 +29,7 @@ def plain_standing(
         standing.changed_ms,
         [[key_rows[key], *said] for key, said in sorted(standing.said.items())],
         [[key_rows[key], *_plain_held(held)] for key, held in sorted(standing.formers.items())],
-        [[cluster, *_plain_looks(looks)] for cluster, looks in sorted(standing.looks.items())],
+        [[cluster, _plain_looks(looks)] for cluster, looks in sorted(standing.looks.items())],
         sorted([each, until] for each, until in standing.gone.items()),
         [*standing.foreign],
     ]
@@ -45,7 +48,7 @@ def _plain_queue(entry: FormerQueue) -> list[Any]:
 def _plain_looks(looks: ClusterLooks) -> list[Any]:
     listed = sorted([each, since] for each, since in looks.listed.items())
     states = [looks.complete, looks.even, looks.counted]
-    return [looks.bridge, looks.look, looks.at_ms, listed, *states]
+    return [looks.bridge, looks.look, looks.append_ms, listed, *states]
 
 
 def read_standing(plain: list[Any] | None, keys: list[MemberKey]) -> Standing | None:
@@ -64,7 +67,8 @@ def read_standing(plain: list[Any] | None, keys: list[MemberKey]) -> Standing | 
         changed_ms,
         {keys[row]: Said(*each) for row, *each in said},
         {keys[row]: _read_held(parts, read) for row, parts, read in formers},
-        {cluster: _read_looks(each) for cluster, *each in looks},
+        # An earlier version wrote a row of eight, dated by the bridge's clock: as if never read.
+        {row[0]: _read_looks(row[1]) for row in looks if len(row) == _LOOKS_ROW},
         dict(gone),
         tuple(foreign),
     )
@@ -84,5 +88,5 @@ def _read_queue(plain: list[Any]) -> FormerQueue:
 
 
 def _read_looks(plain: list[Any]) -> ClusterLooks:
-    bridge, look, at_ms, listed, *states = plain
-    return ClusterLooks(bridge, look, at_ms, dict(listed), *states)
+    bridge, look, append_ms, listed, *states = plain
+    return ClusterLooks(bridge, look, append_ms, dict(listed), *states)

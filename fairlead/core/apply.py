@@ -121,7 +121,7 @@ def _apply_standing(draft: Draft, arrival: Arrival, told: Former | MembersLook) 
     for what, topic in draft.state.requests:
         if what == "members":
             note_answer(draft, what, topic)
-    apply_look(draft, told)
+    apply_look(draft, arrival, told)
 
 
 def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:

@@ -26,9 +26,10 @@ class BrokerMembers(NamedTuple):
 class MembersLook:
     """A bridge tells who is in a group as its cluster lists them.
 
-    ``bridge`` is a uuid of its start, and ``look`` grows with each look of it; ``complete``: every
-    broker of the group's topics has answered. ``at_ms``: the bridge's time of the look. ``look``
-    0: the bridge has withdrawn what it said.
+    ``bridge`` is a uuid of an unbroken row of looks, in which ``look`` grows; each was begun when
+    the one before was appended. ``complete``: every broker of the group's topics has answered.
+    ``at_ms``: the bridge's time of the look, for people alone: its clock may be wrong. ``look`` 0:
+    the bridge has withdrawn what it said.
     """
 
     group: str

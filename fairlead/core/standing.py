@@ -62,14 +62,15 @@ class HeldFrozen:
 class ClusterLooks:
     """The newest look of one cluster at the group's members, and how often it was the same.
 
-    ``listed``: each id on any broker -> the bridge's time since which every look has had it.
-    ``even``: every broker has answered, with the same ids, and none was left out. ``counted``: so
-    many even looks in a row had these ids since the group last changed; 2 at most.
+    ``append_ms``: when it was appended. ``listed``: each id on any broker -> the append time of the
+    look since which every one has had it. ``even``: every broker has answered, with the same ids,
+    and none was left out. ``counted``: so many even looks in a row had these ids since the group
+    last changed; 2 at most.
     """
 
     bridge: str
     look: int
-    at_ms: int
+    append_ms: int
     listed: Mapping[str, int]
     complete: bool
     even: bool

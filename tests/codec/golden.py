@@ -168,7 +168,7 @@ def golden_state() -> GroupState:
     )
 
 
-GOLDEN_BODY = bytes.fromhex("01de6da4be") + (
+GOLDEN_BODY = bytes.fromhex("0184973951") + (
     b'{"absent":[["returns",["main","other"]]],"allocated_by":"AVG {} subscribers","awaited'
     b'":[[88,[3,3,"u3",1,0,false,false,0,["push","clustering","last_offset",null,false,"oth'
     b'er","0","",null,1,10000,null,null],[],0,false,[],null,[]]]],"barrier":[3,50,60,true,['
@@ -190,11 +190,11 @@ GOLDEN_BODY = bytes.fromhex("01de6da4be") + (
     b'"settling":[91,{"client_joined":2,"client_left":1}],"standing":["freezing",[3,40],70,'
     b'60,"a member came, left or changed","0123456789abcdef",75,[[0,"freeze",3,false],[2,"o'
     b'wn",3,true]],[[0,2,[[1,[[["orders","main",0],[0,7],"id1"],[["orders","main",1],null,n'
-    b'ull]]]]]],[["main","bridge",17,80,[["h@1",70],["h@2",80]],true,false,0]],[["h@3",99]]'
-    b',["h@9"]],"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,fa'
-    b'lse]]],[1,null,"",false,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],true,'
-    b'null,[]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true,false,null]],"weight'
-    b's":[[0,2.5],[1,0.0]]}'
+    b'ull]]]]]],[["main",["bridge",17,80,[["h@1",70],["h@2",80]],true,false,0]]],[["h@3",99'
+    b']],["h@9"]],"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,'
+    b'false]]],[1,null,"",false,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],tru'
+    b'e,null,[]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true,false,null]],"weig'
+    b'hts":[[0,2.5],[1,0.0]]}'
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

@@ -67,7 +67,7 @@ WRITTEN = {
     "foreign",
     HeldFrozen: "parts read",
     FormerQueue: "queue position identity",
-    ClusterLooks: "bridge look at_ms listed complete even counted",
+    ClusterLooks: "bridge look append_ms listed complete even counted",
 }
 
 

@@ -54,7 +54,7 @@ def test_what_was_stored_is_opened() -> None:
 
 BODY_HEAD = (
     b'{"defaults":{"timing":{"lease_ms":5}},"generation":3,'
-    b'"groups":[["broken",0,[],"quarantined"],["orders",2151,["orders","payments"],"stable"]],'
+    b'"groups":[["broken",0,[],"quarantined"],["orders",2153,["orders","payments"],"stable"]],'
     b'"origin":[3,[["fairlead.heartbeats",[[1,40]]]]],"quarantined":{"broken":[40,60,2,"ValueError",true,'
     b'[["fairlead.control",1,3,800,40,null,null],'
     b'["fairlead.heartbeats",1,80,900,40,"b3JkZXJz","eyJ2IjoxfQ=="]]]},"recovering":true}'

@@ -27,6 +27,7 @@ def standby(world: GroupWorld, words: list[str]) -> None:
 
 def look(world: GroupWorld, words: list[str]) -> None:
     """A bridge tells whom the brokers list."""
+    world.clock_ms += 1
     ids = tuple(sorted(word if "@" in word else f"10.0.0.{word}@1" for word in words))
     brokers = (BrokerMembers("broker-a", ids), BrokerMembers("broker-b", ids))
     number = world.offsets.get("offsets", 0) + 1

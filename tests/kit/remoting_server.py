@@ -31,9 +31,11 @@ def serving(serve: Serve, context: ssl.SSLContext | None = None) -> Iterator[str
 
         accepting = threading.Thread(target=accept)
         accepting.start()
-        yield f"127.0.0.1:{listening.getsockname()[1]}"
-        listening.shutdown(socket.SHUT_RDWR)
-        ended(accepting)
+        try:
+            yield f"127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            ended(accepting)
     for thread in threads:
         ended(thread)
 

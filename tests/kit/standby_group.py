@@ -30,6 +30,8 @@ class StandbyGroup:
 
     world: GroupWorld = field(default_factory=GroupWorld)
     look: int = 0
+    ahead_ms: int = 0
+    """So far the bridge's clock is ahead of Kafka's."""
     states: dict[str, StandbyState] = field(default_factory=dict)
     """Client -> what it says of itself."""
 
@@ -64,6 +66,30 @@ class StandbyGroup:
         """A member that reads RocketMQ and cannot follow heartbeats."""
         self.world.beat(client, profile=_profile(client, None, 1))
 
+    def tell(
+        self,
+        clients: str,
+        *others: str,
+        complete: bool = True,
+        uneven: str = "",
+        bridge: str = BRIDGE,
+    ) -> None:
+        """The bridge tells whom its two brokers list; nobody has read it yet.
+
+        ``uneven``: a client that the second broker does not list.
+        """
+        self.world.clock_ms += 1
+        self.look += 1
+        ids = [*(f"10.0.0.{client}@1" for client in clients), *others]
+        fewer = [each for each in ids if each != f"10.0.0.{uneven}@1"]
+        brokers = (
+            BrokerMembers("broker-a", tuple(sorted(ids))),
+            BrokerMembers("broker-b", tuple(sorted(fewer))),
+        )
+        at_ms = self.world.clock_ms + self.ahead_ms
+        seen = MembersLook(GROUP, "main", bridge, self.look, complete, brokers, at_ms)
+        self.world.add("offsets", seen)
+
     def looks(
         self,
         clients: str,
@@ -73,23 +99,11 @@ class StandbyGroup:
         times: int = 1,
         bridge: str = BRIDGE,
     ) -> None:
-        """The bridge tells whom its two brokers list, each look five seconds after the other.
-
-        ``uneven``: a client that the second broker does not list.
-        """
+        """The engine reads what the bridge tells, each look a second after the other."""
         for _ in range(times):
-            self.look += 1
-            ids = [*(f"10.0.0.{client}@1" for client in clients), *others]
-            fewer = [each for each in ids if each != f"10.0.0.{uneven}@1"]
-            brokers = (
-                BrokerMembers("broker-a", tuple(sorted(ids))),
-                BrokerMembers("broker-b", tuple(sorted(fewer))),
-            )
-            now = self.world.clock_ms
-            seen = MembersLook(GROUP, "main", bridge, self.look, complete, brokers, now)
-            self.world.add("offsets", seen)
+            self.tell(clients, *others, complete=complete, uneven=uneven, bridge=bridge)
             self.world.run()
-            self.world.clock_ms += 1_000
+            self.world.clock_ms += 999
 
     def former(
         self,

@@ -22,7 +22,7 @@ VARIANTS = {
     31: "b",
     36: "b",
     37: "b",
-    40: "b",
+    40: "bcd",
 }
 MUTANTS = catalogue()
 

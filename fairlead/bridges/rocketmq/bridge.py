@@ -118,7 +118,6 @@ class RocketMQBridge:
             silent = held.enter_context(contextlib.closing(SilentServers(connections)))
             members = MemberLooks(
                 cluster,
-                bridge,
                 connections=connections,
                 silent=silent,
                 published=published,

@@ -1,12 +1,14 @@
 """Tells the engine whom the brokers list as the members of groups.
 
-A look of a group asks every broker of its topics (203). It is written before the next one begins,
-so that the engine knows from two looks that nobody came in between.
+A look of a group asks every broker of its topics (203). The next one begins when Kafka has
+confirmed that it is appended. So the engine knows by the order of looks alone when one was begun
+(ADR 0245).
 """
 
 import time
+import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
@@ -27,6 +29,7 @@ from fairlead.rocketmq.group_connections import (
 )
 from fairlead.wire.encode import OversizeError
 from fairlead.wire.encode_bridge import encode_members, withdraw_members
+from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.texts import CLIENT_ID
 from fairlead.wire.topics import TopicNames
 
@@ -47,12 +50,19 @@ _Brokers = tuple[BrokerMembers, ...]
 
 @dataclass(slots=True)
 class _Wanted:
-    """A group that the engine asks about."""
+    """A group that the engine asks about.
+
+    ``row`` names its looks, up to a withdrawal. ``told`` is the newest one, ``is_news``: it differs
+    from the one before. ``unsure``: its record, while nobody knows whether Kafka has it.
+    """
 
     topics: set[str] = field(default_factory=set)
     asked_at_ms: int = 0
-    written: tuple[bool, _Brokers] | None = None
-    written_at_ms: int = 0
+    row: str = field(default_factory=lambda: str(uuid.uuid4()))
+    told: tuple[bool, _Brokers] | None = None
+    told_at_ms: int = 0
+    is_news: bool = False
+    unsure: OutgoingRecord | None = None
 
 
 class MemberLooks:
@@ -60,7 +70,6 @@ class MemberLooks:
 
     Args:
         cluster: the cluster's name.
-        bridge: the UUID of this run of the bridge.
         connections: to the brokers.
         silent: brokers that are not asked.
         published: the routes, which name the brokers of topics.
@@ -73,7 +82,6 @@ class MemberLooks:
     def __init__(
         self,
         cluster: str,
-        bridge: str,
         *,
         connections: Connections,
         silent: SilentServers,
@@ -83,7 +91,7 @@ class MemberLooks:
         timeout_s: float,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._cluster, self._bridge = cluster, bridge
+        self._cluster = cluster
         self._connections, self._silent = connections, silent
         self._published = published
         self._control, self._names = control, names
@@ -102,27 +110,37 @@ class MemberLooks:
         wanted.topics.add(topic)
         wanted.asked_at_ms = now_ms
         if len(self._wanted) > GROUPS_MAX:
-            self.forget(next(iter(self._wanted)))
+            self._forget(next(iter(self._wanted)))
 
-    def forget(self, group: str) -> None:
+    def _forget(self, group: str) -> None:
         """Tell nothing of a group any more, and withdraw the last look."""
         wanted = self._wanted.pop(group, None)
-        if wanted is not None and wanted.written is not None:
+        if wanted is not None and wanted.told is not None:
             record = withdraw_members(self._cluster, group, self._names)
             self._control.write([record], answers=False)
 
     def work(self, *, now_ms: int) -> None:
-        """Look once a second, and write what is new or old enough."""
+        """Look once a second, and write what is new or old enough.
+
+        What Kafka has not confirmed is written again, and no other look of its group begins before:
+        Kafka may append it at any later time.
+        """
         if not self._wanted or now_ms < self._next_at_ms:
             return
         self._next_at_ms = now_ms + _LOOK_MS
         for group in [
             group for group, each in self._wanted.items() if now_ms - each.asked_at_ms > _FORGET_MS
         ]:
-            self.forget(group)
-        brokers = {group: self._brokers(each.topics) for group, each in self._wanted.items()}
+            self._forget(group)
+        self._write(self._wanted)
+        brokers = {
+            group: self._brokers(each.topics)
+            for group, each in self._wanted.items()
+            if each.unsure is None
+        }
         for group, (complete, seen) in self._ask(brokers).items():
-            self._write(group, self._wanted[group], complete=complete, seen=seen, now_ms=now_ms)
+            self._note(group, self._wanted[group], complete=complete, seen=seen, now_ms=now_ms)
+        self._write(brokers)
 
     def _brokers(self, topics: set[str]) -> dict[str, str]:
         """Return broker name -> address of those that have one of these topics."""
@@ -160,28 +178,38 @@ class MemberLooks:
             if of_group
         }
 
-    def _write(
+    def _note(
         self, group: str, wanted: _Wanted, *, complete: bool, seen: _Brokers, now_ms: int
     ) -> None:
-        is_news = wanted.written != (complete, seen)
-        if not is_news and now_ms - wanted.written_at_ms < _REPEAT_MS:
+        """Note what is to be written of a look; nothing of one without news that is too early."""
+        is_news = wanted.told != (complete, seen)
+        if not is_news and now_ms - wanted.told_at_ms < _REPEAT_MS:
             return
         self._look += 1
         at_ms = int(self._now() * 1_000)
-        look = MembersLook(group, self._cluster, self._bridge, self._look, complete, seen, at_ms)
+        look = MembersLook(group, self._cluster, wanted.row, self._look, complete, seen, at_ms)
         try:
-            record = encode_members(look, self._names)
+            wanted.unsure = encode_members(look, self._names)
         except OversizeError as error:
             if is_news:
                 log.warning("members_not_told", group=group, error=str(error))
-            written = True
-        else:
-            written = all(self._control.write([record], answers=False))
-            if written and is_news:
+        wanted.told, wanted.told_at_ms, wanted.is_news = (complete, seen), now_ms, is_news
+
+    def _write(self, groups: Iterable[str]) -> None:
+        """Write what these groups' looks have found; see what Kafka has confirmed."""
+        records = {
+            group: record for group in groups if (record := self._wanted[group].unsure) is not None
+        }
+        written = self._control.write([*records.values()], answers=False)
+        for group, is_written in zip(records, written, strict=True):
+            wanted = self._wanted[group]
+            if not is_written or wanted.told is None:
+                continue
+            wanted.unsure = None
+            if wanted.is_news:
+                complete, seen = wanted.told
                 count = len({member for _, members in seen for member in members})
                 log.info("members_told", group=group, members=count, complete=complete)
-        if written:
-            wanted.written, wanted.written_at_ms = (complete, seen), now_ms
 
 
 def _address(broker: RouteBroker) -> str:

@@ -113,14 +113,13 @@ class RocketMQSide:
     def takes(self, request: Request, *, now_ms: int) -> bool:
         """Note whose members are wanted, and whose locks end; tell whether to answer otherwise.
 
-        RocketMQ's brokers make retry topics themselves, and keep those of a forgotten group.
+        RocketMQ's brokers make retry topics themselves, and keep those of a forgotten group. The
+        bridge tells its members until nobody asks: another program may have said that it is.
         """
         if request.what == "members":
             self._members.want(request.group, request.topic, now_ms=now_ms)
         elif request.what == "unlock":
             self._locks.note(request)
-        elif request.what == "forgotten":
-            self._members.forget(request.group)
         return request.what not in ("members", "forgotten", "unlock")
 
     def asked_queues(self, request: Request, route: Route) -> list[MessageQueue]:

@@ -1,9 +1,10 @@
 """Whom the data plane lists as a group's members, as bridges tell it.
 
 Only records decide what is kept here, and the append time of the group's own changes: batches
-without a decision may be cut in any way. A look counts if it was read after the group last changed,
-and made after it. A bridge begins a look when it has written the one before; so of two looks that
-count, the newer one was begun after that change.
+without a decision may be cut in any way. A look counts if it was appended after the group last
+changed, and read after it. A bridge begins a look when the one before is appended; so of two looks
+of one bridge that count, the newer one was begun after that change. The topic's order and its
+append times say all of this, and no clock of a bridge does.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from fairlead.core.footing.transitions import standing_of
 from fairlead.core.model import MemberKey
 from fairlead.core.name_list import listed as listed_words
 from fairlead.core.outputs import Cause
+from fairlead.core.records import Arrival
 from fairlead.core.standby_records import MembersLook
 from fairlead.core.standing import ClusterLooks, Standing
 from fairlead.core.state import GroupState, Member
@@ -58,9 +60,9 @@ def ids_of(members: Iterable[Member]) -> list[str]:
     return sorted(each for each in ids if each is not None)
 
 
-def apply_look(draft: Draft, look: MembersLook) -> None:
+def apply_look(draft: Draft, arrival: Arrival, look: MembersLook) -> None:
     """Keep a cluster's newest look at a group that reads RocketMQ."""
-    standing = draft.state.standing
+    standing, append_ms = draft.state.standing, arrival.source.append_ms
     if standing is None:
         draft.counts["members", "stale"] += 1
         return
@@ -68,41 +70,46 @@ def apply_look(draft: Draft, look: MembersLook) -> None:
     looks = dict(standing.looks)
     if not look.look:
         looks.pop(look.cluster, None)
-    elif known is not None and _is_known(known, look):
+    elif known is not None and _is_known(known, look, append_ms):
         draft.counts["members", "duplicate"] += 1
         return
     else:
         if known is None and len(looks) >= _CLUSTERS_MAX:
             draft.counts["members", "stale"] += 1
             return
-        looks[look.cluster] = _after(known, look, standing, draft.rules.quota.members)
+        members_max = draft.rules.quota.members
+        looks[look.cluster] = _after(known, look, append_ms, standing, members_max)
     draft.counts["members", "applied"] += 1
     draft.state.standing = replace(standing, looks=looks)
 
 
-def _is_known(known: ClusterLooks, look: MembersLook) -> bool:
+def _is_known(known: ClusterLooks, look: MembersLook, append_ms: int) -> bool:
     """Tell whether a look was read before, or is of a second bridge of its cluster.
 
     Only looks of one bridge follow each other; the other one counts when that has been silent.
     """
     if known.bridge == look.bridge:
         return known.look >= look.look
-    return look.at_ms - known.at_ms < _SILENT_MS
+    return append_ms - known.append_ms < _SILENT_MS
 
 
 def _after(
-    known: ClusterLooks | None, look: MembersLook, standing: Standing, members_max: int
+    known: ClusterLooks | None,
+    look: MembersLook,
+    append_ms: int,
+    standing: Standing,
+    members_max: int,
 ) -> ClusterLooks:
     """Return what is kept of a cluster after one more look."""
     everybody = sorted({each for broker in look.brokers for each in broker.members})
     ids = everybody[: members_max + _MORE_THAN_MEMBERS]
     since = {} if known is None else known.listed
-    listed = {each: since.get(each, look.at_ms) for each in ids}
+    listed = {each: since.get(each, append_ms) for each in ids}
     first = look.brokers[0].members if look.brokers else None
     same = first is not None and all(each.members == first for each in look.brokers)
     even = look.complete and same and len(ids) == len(everybody)
     counted = 0
-    if even and look.at_ms >= standing.changed_ms:
+    if even and append_ms > standing.changed_ms:
         before = known
         goes_on = (
             before is not None
@@ -111,7 +118,7 @@ def _after(
             and before.listed.keys() == listed.keys()
         )
         counted = min(ENOUGH_LOOKS, (before.counted if before and goes_on else 0) + 1)
-    return ClusterLooks(look.bridge, look.look, look.at_ms, listed, look.complete, even, counted)
+    return ClusterLooks(look.bridge, look.look, append_ms, listed, look.complete, even, counted)
 
 
 def note_changes(draft: Draft) -> bool:
@@ -157,7 +164,7 @@ def _foreign(draft: Draft, standing: Standing) -> tuple[str, ...]:
         each
         for looks in standing.looks.values()
         for each, since_ms in looks.listed.items()
-        if looks.at_ms - since_ms > patience_ms
+        if looks.append_ms - since_ms > patience_ms
     }
     known = {*ids_of(draft.state.members.values()), *standing.gone}
     return tuple(sorted(found - known)[:_FOREIGN_MAX])

@@ -41,3 +41,20 @@ def test_the_next_owner_gets_the_lock_of_the_dead(
         ledger.ask(Request(group, "unlock", topic, freed, None, DEAD))
         await_seen(lambda: _locked(either, group, NEXT, topic) == [1], what="the lock is free")
         assert _locked(either, group, DEAD, topic) == [0]
+
+
+def test_a_bridge_does_not_free_what_was_asked_before_its_start(
+    ledger: Ledger, bootstrap: str, either: RocketMQOperator, topic: str
+) -> None:
+    """A restarted consumer may have its id again, and its locks are its own (rule H34)."""
+    group = f"{topic}-readers"
+    either.make(topic, 2, ("broker-a",))
+    first, second = (MessageQueue(topic, "broker-a", number) for number in (0, 1))
+    with running(rocketmq_bridge(either.cluster, bootstrap, ledger.names.prefix)):
+        ledger.ask(route_request(group, topic))
+        ledger.await_that(lambda: ledger.routes)
+    assert _locked(either, group, DEAD, topic) == [0, 1]
+    ledger.ask(Request(group, "unlock", topic, (first,), None, DEAD))
+    with running(rocketmq_bridge(either.cluster, bootstrap, ledger.names.prefix)):
+        ledger.ask(Request(group, "unlock", topic, (second,), None, DEAD))
+        await_seen(lambda: _locked(either, group, NEXT, topic) == [1], what="the lock is free")

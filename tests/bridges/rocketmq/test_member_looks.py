@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import pytest
@@ -24,19 +24,19 @@ from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
 from tests.kit.remoting_server import response, serving
 
-_BRIDGE = "3c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
 _NAMES = TopicNames("fairlead.")
 
 
 class _Control:
-    """Keeps what would be written to Fairlead's topics."""
+    """Keeps what would be written to Fairlead's topics; ``confirms``: Kafka says that it has it."""
 
     def __init__(self) -> None:
         self.records: list[OutgoingRecord] = []
+        self.confirms = True
 
     def write(self, records: Sequence[OutgoingRecord], **_: bool) -> list[bool]:
         self.records += records
-        return [True for _ in records]
+        return [self.confirms for _ in records]
 
 
 def _book(brokers: Mapping[str, str]) -> RocketMQRouteBook:
@@ -48,18 +48,17 @@ def _book(brokers: Mapping[str, str]) -> RocketMQRouteBook:
     return book
 
 
-def _look(*bodies: object) -> MembersLook:
-    """Return the look at a group when each broker answers with one of these bodies."""
-    control = _Control()
+@contextlib.contextmanager
+def _looking(control: _Control, *serves: Any) -> Iterator[MemberLooks]:
+    """Return what looks at the brokers that answer so."""
     with contextlib.ExitStack() as held, Connections(ConnectionSettings()) as connections:
         entered = {
-            f"broker-{'ab'[at]}": held.enter_context(serving(_saying(each)))
-            for at, each in enumerate(bodies)
+            f"broker-{'ab'[at]}": held.enter_context(serving(each))
+            for at, each in enumerate(serves)
         }
-        silent = SilentServers(connections)
-        looks = MemberLooks(
+        silent = held.enter_context(contextlib.closing(SilentServers(connections)))
+        yield MemberLooks(
             "main",
-            _BRIDGE,
             connections=connections,
             silent=silent,
             published=_book(entered),
@@ -67,11 +66,19 @@ def _look(*bodies: object) -> MembersLook:
             names=_NAMES,
             timeout_s=3,
         )
+
+
+def _look(*bodies: object) -> MembersLook:
+    """Return the look at a group when each broker answers with one of these bodies."""
+    control = _Control()
+    with _looking(control, *map(_saying, bodies)) as looks:
         looks.want("g", "orders", now_ms=0)
         looks.work(now_ms=0)
-        silent.close()
-        connections.close()
     (record,) = control.records
+    return _told(record)
+
+
+def _told(record: OutgoingRecord) -> MembersLook:
     raw = RawRecord(
         record.topic,
         0,
@@ -120,3 +127,45 @@ def test_a_second_client_of_the_same_id_is_listed_too() -> None:
     ((_, members),) = _look(_listing(["10.0.0.4@1", "10.0.0.4@1"])).brokers
     assert len(members) == 2
     assert "10.0.0.4@1" in members
+
+
+def test_no_look_begins_before_the_one_before_is_confirmed() -> None:
+    """Kafka may append a look later that it did not confirm: it is written until it does (H32)."""
+    control, asked = _Control(), [0]
+
+    def serve(command: Command) -> list[Command]:
+        asked[0] += 1
+        return [response(command, json.dumps(_listing([f"10.0.0.4@{asked[0]}"])).encode())]
+
+    with _looking(control, serve) as looks:
+        looks.want("g", "orders", now_ms=0)
+        control.confirms = False
+        for now_ms in (0, 1_000, 2_000):
+            looks.work(now_ms=now_ms)
+        assert asked == [1]
+        assert len(control.records) == 3
+        assert len({*control.records}) == 1
+        control.confirms = True
+        looks.work(now_ms=3_000)
+    assert asked == [2]
+    assert control.records[3] == control.records[0]
+    first, second = map(_told, control.records[3:])
+    assert (first.bridge, first.look + 1) == (second.bridge, second.look)
+    assert (first.brokers[0].members, second.brokers[0].members) == (
+        ("10.0.0.4@1",),
+        ("10.0.0.4@2",),
+    )
+
+
+def test_a_group_that_was_withdrawn_begins_another_row() -> None:
+    """A look of before the withdrawal may be appended after it: none may follow it (rule H32)."""
+    control = _Control()
+    with _looking(control, _saying(_listing([]))) as looks:
+        looks.want("g", "orders", now_ms=0)
+        looks.work(now_ms=0)
+        looks.work(now_ms=600_001)
+        looks.want("g", "orders", now_ms=600_002)
+        looks.work(now_ms=600_002)
+    first, withdrawn, second = map(_told, control.records)
+    assert withdrawn.look == 0
+    assert first.bridge != second.bridge
