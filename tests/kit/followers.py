@@ -129,6 +129,8 @@ class FollowerWorld(World):
 
     cluster: Cluster = field(default_factory=Cluster)
     look: int = 0
+    ahead_ms: int = 0
+    """So far the bridge's clock is ahead of Kafka's."""
 
     def follow(self, client_id: str, life: int = 1) -> Follower:
         """A client starts: the brokers list it from now on."""
@@ -161,7 +163,7 @@ class FollowerWorld(World):
         }
         seen |= {"look": self.look, "complete": True, "brokers": brokers}
         key = orjson.dumps(["main", "members", GROUP])
-        self.topics.append("offsets", 0, key, seen | {"at_ms": self.topics.now_ms})
+        self.topics.append("offsets", 0, key, seen | {"at_ms": self.topics.now_ms + self.ahead_ms})
 
     def go_on(self, seconds: int, chance: Random | None = None) -> None:
         """Let time pass; the bridge looks every second, and clients compute their shares."""
