@@ -243,8 +243,7 @@ def test_no_look_from_before_the_answer_counts(
 @pytest.mark.slow
 @worlds
 def test_no_look_counts_in_deeper_orders(ahead_ms: tuple[int, ...], more: dict[str, int]) -> None:
-    """The same with more of each, and further (rule H32)."""
-    most = {key: number + 1 for key, number in {**NONE, **more}.items()}
-    number, taken = _explore(_frozen(*ahead_ms), most, 11)
+    """The same with one look more (rule H32)."""
+    number, taken = _explore(_frozen(*ahead_ms), {**NONE, **more, "look": 3}, 10)
     assert taken
-    assert number > 5_000
+    assert number > 1_000
