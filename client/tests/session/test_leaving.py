@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client.errors import CallbackError, DuplicateClientIdError
-from fairlead_client.model import Epoch
+from fairlead_client.model import Epoch, Queue
 from fairlead_client.session import actions, events
 from fairlead_client.session.states import SessionState
-from tests.session.conftest import QUEUE
 
 if TYPE_CHECKING:
     from tests.session.conftest import Script
+
+
+QUEUE = Queue("orders", "main", 1)
+"""The script's queue."""
 
 
 def kinds(done: list[actions.Action]) -> list[str]:
