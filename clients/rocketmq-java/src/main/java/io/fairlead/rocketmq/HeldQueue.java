@@ -103,6 +103,8 @@ final class HeldQueue {
 
   /** The work goes on as another one of the same epoch, from an offset on. */
   void goOn(HeldQueue as, long offset) {
+    // A call that came between the lease's end and the decision to keep it may have closed its gate.
+    as.kept = kept;
     as.told = told;
     as.toldEpoch = toldEpoch;
     told = false;

@@ -134,6 +134,13 @@ final class OffsetChecks {
     same(900L, work.movedTo);
   }
 
+  void ruleAQueueThatIsKeptGoesOnKept() {
+    HeldQueue again = new HeldQueue(work.name, 150, any -> true, () -> {}, work.observer);
+    work.kept = true;
+    work.goOn(again, 150);
+    same(true, again.kept);
+  }
+
   private void process(long... processed) {
     for (long offset : processed) {
       List<Long> one = Collections.singletonList(offset);
