@@ -163,7 +163,7 @@ class Fleet:
                     self.floor.leave(client_id, state)
                 case "ended" if seat.state not in ("left", "killed", "replaced"):
                     self.floor.leave(client_id, "failed")
-                case "ended":
+                case "ended" | "leaving":
                     pass
                 case None if fields.get("kind") == "opened":
                     pass
