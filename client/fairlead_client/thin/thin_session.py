@@ -58,6 +58,8 @@ __all__ = [
 
 RETRY_MS: Final = 200
 """Between a request that failed and the next one."""
+GATHER_MS: Final = 20
+"""After it is asked to stop, and while it awaits other stops: it has more to say in a moment."""
 
 
 class ThinState(StrEnum):
@@ -184,12 +186,13 @@ class ThinSession:
             self._under_way = False
             self._token = answer.state
             self.lease_until_ms = self._sent_ms + answer.lease_ms
-            self._due_ms = now_ms
             for name in self._said:
                 self._stopped.pop(name, None)
             self._subscribed = self._subscriptions
             self._decide = False
             self._obey(answer)
+            asked = any(isinstance(each, StopWork) for each in self._done)
+            self._due_ms = now_ms + GATHER_MS * asked
             self._check_lease(now_ms)
         return self._end_step(now_ms)
 
@@ -239,7 +242,8 @@ class ThinSession:
             said = self._held.remove(queue)
             if self.state in _LEASED:
                 self._say_stopped(said)
-                self._hurry(now_ms)
+                more = any(each.stopping for each in self._held.works.values())
+                self._hurry(now_ms, GATHER_MS if more else 0)
         return self._end_step(now_ms)
 
     def frozen(self, epoch: Epoch, held: Mapping[Queue, int | None], now_ms: int) -> list[Action]:
@@ -312,11 +316,11 @@ class ThinSession:
         if stopped is not None:
             self._stopped[stopped.queue, stopped.epoch] = stopped
 
-    def _hurry(self, now_ms: int) -> None:
-        """Poll now: whoever waits for these words does not wait for the poll under way."""
+    def _hurry(self, now_ms: int, wait_ms: int = 0) -> None:
+        """Poll soon: whoever waits for these words does not wait for the poll under way."""
         if self.state in _LEASED:
-            self._under_way = False
-            self._due_ms = now_ms
+            due_ms = NEVER_MS if self._under_way else self._due_ms
+            self._under_way, self._due_ms = False, min(due_ms, now_ms + wait_ms)
 
     def _check_lease(self, now_ms: int) -> None:
         if self.state in _SESSION and now_ms >= self.lease_until_ms:

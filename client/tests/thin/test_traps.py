@@ -82,6 +82,7 @@ def test_at_the_deadline_it_stops_at_once(running: "ThinScript") -> None:
     """A queue that `working` does not name any more stops at once, at its last progress."""
     running.answered(stop=(0,))
     running.progressed(0, 120)
+    running.wait(words.GATHER_MS)
     done = running.answered(stop=(0,), deadline_ms=0, working=())
     assert [type(action) for action in done] == [words.Abandon, words.SendPoll]
     assert not running.works(0)
@@ -250,3 +251,19 @@ def test_nobody_waits_for_a_fenced_client(running: "ThinScript") -> None:
     running.stopped(0)
     assert running.state() is words.ThinState.CLOSED
     assert running.session.next_deadline_ms() == words.NEVER_MS
+
+
+def test_stops_are_said_together(thin: "ThinScript") -> None:
+    """It polls for the last of several stops, or in a moment; nobody's stop waits for long."""
+    thin.run()
+    thin.answered(start=(0, 1, 2))
+    thin.answered(stop=(0, 1, 2))
+    polls = len(thin.polls)
+    assert thin.stopped(0) == []
+    thin.wait(words.GATHER_MS - 1)
+    assert thin.stopped(1) == []
+    assert thin.wait(1) != []
+    assert [each.queue.queue_id for each in thin.poll().stopped] == [0, 1]
+    thin.stopped(2)
+    assert [each.queue.queue_id for each in thin.poll().stopped] == [0, 1, 2]
+    assert len(thin.polls) == polls + 2

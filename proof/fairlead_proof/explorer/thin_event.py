@@ -43,11 +43,13 @@ class ThinEvent:
         *,
         confirmed: bool = True,
     ) -> None:
-        """Carry out what the thin session says; its polls begin exchanges at once.
+        """Carry out what the thin session says; its polls begin exchanges at once, also late ones.
 
         ``kept``: the session that the next gateway has kept. Not ``confirmed``: that gateway does
         not learn whether its records are in the log, and answers all the same.
         """
+        if not any(isinstance(each, thin.SendPoll | thin.SendLeave) for each in actions):
+            actions = [*actions, *self.session.passed(NOW_MS + thin.GATHER_MS)]
         for action in actions:
             match action:
                 case thin.StartWork(queue, epoch, offset):

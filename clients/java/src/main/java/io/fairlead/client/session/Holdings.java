@@ -246,6 +246,16 @@ final class Holdings {
     }
   }
 
+  /** Returns whether the application was asked to stop something and has not yet. */
+  boolean awaitsStop() {
+    for (Held held : works.values()) {
+      if (held.isStopping()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Returns where the granted works are. */
   List<Work> saidWorks() {
     List<Work> result = new ArrayList<>();

@@ -32,6 +32,9 @@ public final class ThinSession {
   /** Between a request that failed and the next one. */
   public static final long RETRY_MS = 200;
 
+  /** After it is asked to stop, and while it awaits other stops: it has more to say in a moment. */
+  public static final long GATHER_MS = 20;
+
   /** A time that does not come. */
   public static final long NEVER_MS = 1L << 62;
 
@@ -151,10 +154,10 @@ public final class ThinSession {
       underWay = false;
       token = answer.state;
       leaseUntilMs = sentMs + answer.leaseMs;
-      dueMs = nowMs;
       stopped.keySet().removeAll(said);
       subscribed = subscriptions;
       obey(answer);
+      dueMs = nowMs + (isAskedToStop() ? GATHER_MS : 0);
       checkLease(nowMs);
     }
     return endStep(nowMs);
@@ -212,7 +215,7 @@ public final class ThinSession {
       held.works.remove(name.queue);
       if (isLeased()) {
         sayStopped(name.queue, work);
-        hurry(nowMs);
+        hurry(nowMs, held.awaitsStop() ? GATHER_MS : 0);
       }
     }
     return endStep(nowMs);
@@ -297,11 +300,25 @@ public final class ThinSession {
     }
   }
 
-  /** Polls now: whoever waits for these words does not wait for the poll under way. */
+  private boolean isAskedToStop() {
+    for (Action each : done) {
+      if (each instanceof Action.StopWork) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private void hurry(long nowMs) {
+    hurry(nowMs, 0);
+  }
+
+  /** Polls soon: whoever waits for these words does not wait for the poll under way. */
+  private void hurry(long nowMs, long waitMs) {
     if (isLeased()) {
+      long soon = nowMs + waitMs;
+      dueMs = underWay ? soon : Math.min(dueMs, soon);
       underWay = false;
-      dueMs = nowMs;
     }
   }
 
