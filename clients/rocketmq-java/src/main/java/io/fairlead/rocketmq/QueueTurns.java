@@ -225,9 +225,15 @@ final class QueueTurns {
   }
 
   private void lock(HeldQueue work) {
-    work.locked = rocketmq.lock(work.queue);
-    if (work.locked) {
-      work.nextTryMs = 0;
+    if (rocketmq.lock(work.queue)) {
+      // By following nobody hands over a position: whoever had the lock has committed since it was
+      // asked. RocketMQ asks behind the lock too; without an answer the lock is taken again.
+      long start = work.isGranted() ? work.gate.position() : rocketmq.start(work.queue);
+      if (start >= 0) {
+        work.gate.beginAt(start);
+        work.locked = true;
+        work.nextTryMs = 0;
+      }
     } else {
       counters.add(Thing.LOCK_WAITS);
       LOG.info(work.name + " waits: a broker still keeps its lock for another client");

@@ -26,6 +26,13 @@ final class GateChecks {
     same(false, gate.enter(offsets(99)));
   }
 
+  void ruleItBeginsWhereItsLockSays() {
+    gate.beginAt(103);
+    same(103L, gate.position());
+    gate.fetched(offsets(102, 103));
+    same(false, gate.enter(offsets(102)));
+  }
+
   void ruleAReleaseWaitsForWhoIsInside() {
     gate.fetched(offsets(100, 101));
     same(true, gate.enter(offsets(100)));

@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
  * refused finds the process queue dropped, so RocketMQ takes no notice of the refused result.
  */
 public final class QueueGate {
-  private final OffsetBook book;
+  private OffsetBook book;
   private final BooleanSupplier lease;
   private final Runnable drop;
   private final Runnable quiet;
@@ -33,6 +33,11 @@ public final class QueueGate {
     this.lease = lease;
     this.drop = drop;
     this.quiet = quiet;
+  }
+
+  /** Begins at another offset, before anything was fetched. */
+  public synchronized void beginAt(long start) {
+    book = new OffsetBook(start);
   }
 
   /** Notes messages that were fetched, in the order of their offsets. */
