@@ -61,6 +61,26 @@ def test_nothing_moves_until_each_has_confirmed() -> None:
     assert stages == [(2, "dropped"), (2, "gated"), (3, "dropped"), (3, "gated")]
 
 
+@pytest.mark.parametrize("on_mute, ends_on", [("force", Footing.OWN), ("wait", Footing.CONFIRMING)])
+def test_one_that_never_confirms_is_passed_over_where_a_rule_says_so(
+    on_mute: str, ends_on: Footing
+) -> None:
+    """With `force` a client that says nothing holds the group for its drain deadline (rule H27)."""
+    group = attached("ab")
+    group.world.rule("on_mute", on_mute)
+    group.freeze("ab")
+    group.former("a", {0: 10, 1: 11, 2: 12, 3: 13})
+    group.former("b", {})
+    group.looks("ab", times=3)
+    group.confirm("a")
+    for _ in range(8):
+        group.world.clock_ms += 4_000
+        for client in "ab":
+            group.beat(client)
+        group.world.run()
+    assert group.on() is ends_on
+
+
 def test_an_own_of_earlier_confirms_nothing() -> None:
     """A heartbeat that has not read the take-over does not confirm it, whatever it says."""
     group = attached("a")

@@ -15,6 +15,7 @@ from fairlead.core.draft import Draft
 from fairlead.core.footing.attachment import Lack, lack_of, lack_of_looks, sharing
 from fairlead.core.footing.transitions import Event, move, standing_of
 from fairlead.core.handover.chain import aim, based
+from fairlead.core.handover.forced_handover import may_be_forced
 from fairlead.core.model import MemberKey, MessageQueue, Position
 from fairlead.core.name_list import listed
 from fairlead.core.records import Arrival, Heartbeat
@@ -206,10 +207,17 @@ def confirm_when_known(draft: Draft) -> None:
 
 
 def waited_for(draft: Draft) -> list[str]:
-    """Return the clients that have not said yet that they work under their grants."""
-    standing = standing_of(draft)
+    """Return the clients that have not said yet that they work under their grants.
+
+    One that heartbeats, and says nothing for as long as it may take to stop, is passed over as at a
+    barrier, where a rule says so (rule H27): one client would hold its group for ever.
+    """
+    standing, limit_ms = standing_of(draft), draft.rules.drain_deadline_ms
+    late = limit_ms is not None and draft.moment.clock_ms - standing.since_ms > limit_ms
     waiting = []
     for member in sharing(draft.state):
+        if late and may_be_forced(draft, member.key):
+            continue
         said = standing.said.get(member.key)
         if member.profile.follows is None:
             continue
