@@ -329,10 +329,11 @@ class HostedSession:
         applied = self.applied
         if assignment is not None and (applied is None or assignment.epoch > applied):
             self._handle(on.AssignmentRead(assignment), now_ms)
-        elif assignment is not None and assignment.epoch == applied and not self._leaves:
-            # For the gates: no state has them.
+        elif assignment is not None and assignment.epoch == applied:
+            # For the gates, and for turns to stop: no state has them.
             queues = self._session.memory.queues
-            self._handle(on.AssignmentRead(without_answered(assignment, queues)), now_ms)
+            again = without_answered(assignment, queues, leaves=self._leaves)
+            self._handle(on.AssignmentRead(again), now_ms)
         for notice in notices:
             self._handle(on.NoticeRead(notice), now_ms)
 

@@ -177,7 +177,7 @@ def test_g6_a_join_acknowledges_the_generation(monkeypatch: pytest.MonkeyPatch) 
 
 def test_g7_drops_are_answered_with_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client polls for ever, and hears nothing new."""
-    monkeypatch.setattr(hosted_session, "without_answered", lambda word, _queues: word)
+    monkeypatch.setattr(hosted_session, "without_answered", lambda word, _queues, **_: word)
     violation, run = found(MOVED)
     assert violation == "CYCLE"
     assert run[-1] == "c0.z hears: nothing new"

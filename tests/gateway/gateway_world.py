@@ -146,9 +146,10 @@ class World:
         entry = {"queue": QUEUE, "epoch": epoch, "state": state, **(add if after else {})}
         self.assign(session, epoch, add=[add], assigned=[entry])
 
-    def drop(self, session: str, epoch: Epoch, by: Epoch) -> None:
+    def drop(self, session: str, epoch: Epoch, by: Epoch, linger_ms: int = 0) -> None:
         """Let the engine drop the queue by a later decision."""
-        drop = {"queue": QUEUE, "epoch": epoch}
+        linger = {"linger_ms": linger_ms} if linger_ms else {}
+        drop = {"queue": QUEUE, "epoch": epoch, **linger}
         entry = {"queue": QUEUE, "epoch": epoch, "state": "draining"}
         self.assign(session, by, drop=[drop], assigned=[entry])
 

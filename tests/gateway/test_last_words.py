@@ -3,7 +3,7 @@
 from fairlead_client.model import Epoch
 from fairlead_client.thin.thin_words import PollAnswer, Stopped
 
-from fairlead.gateway.outputs import Left
+from fairlead.gateway.outputs import Left, Refusal
 from tests.gateway.gateway_world import FIRST, QUEUE, World, joined, work, working
 
 
@@ -78,3 +78,38 @@ def test_a_leaving_client_that_names_less_hands_nothing_over() -> None:
     assert [stop.epoch for stop in answer.stop] == [FIRST]
     thin.ask(gateway, leaving=True, ending=True)
     assert [each["position"] for each in world.written("release")] == [[0, 120]]
+
+
+def test_a_leaving_client_stops_what_was_dropped_before() -> None:
+    """Its turn to stop had not come when it began to leave, and no state has a turn."""
+    world = World()
+    thin, gateway = working(world), world.gateways[0]
+    world.drop(thin.session, FIRST, Epoch(1, 8), linger_ms=100)
+    world.deliver(gateway)
+    assert thin.poll(gateway, work()).stop == ()
+    given_up = thin.ask(gateway, work(), wait_ms=3_000)
+    request = thin.ask(gateway, work(), leaving=True, wait_ms=3_000)
+    assert isinstance(world.answers[given_up], Refusal)
+    world.pass_time(100)
+    answer = world.answers[request]
+    assert isinstance(answer, PollAnswer)
+    assert [stop.epoch for stop in answer.stop] == [FIRST]
+
+
+def test_a_leaving_client_has_news_of_an_old_word_once() -> None:
+    """A grant that it never starts is answered once, although each poll reads it again."""
+    world = World()
+    thin, gateway = joined(world), world.gateways[0]
+    world.grant(thin.session, FIRST, ("c0", "s0", Epoch(1, 1)))
+    world.deliver(gateway)
+    thin.poll(gateway)
+    for _ in range(3):
+        thin.poll(gateway, leaving=True)
+    other = world.gateway()
+    for each in (other, gateway, other):
+        thin.poll(each, leaving=True)
+        request = thin.ask(each, leaving=True, wait_ms=3_000)
+        assert request not in world.answers
+        world.pass_time(3_000)
+        thin.state = world.answers[request].state
+    assert [each["position"] for each in world.written("release")] == [None]

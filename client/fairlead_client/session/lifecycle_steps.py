@@ -32,6 +32,7 @@ from fairlead_client.session.events import (
     WorkFailed,
 )
 from fairlead_client.session.memory import OWNED, UNGRANTED, WORKING_ON, Memory
+from fairlead_client.session.records import Drop
 from fairlead_client.session.standing_steps import begin_standing, tell_application
 from fairlead_client.session.states import QueueState, SessionState, Signal, Standing
 
@@ -233,6 +234,8 @@ def request_leave(memory: Memory, event: object) -> SessionState:
     for queue in memory.queues.values():
         if queue.state not in WORKING_ON:
             memory.signal(queue, Signal.LEAVE)
+        elif queue.gate is not None:
+            memory.signal(queue, Signal.DROP, Drop(queue.queue, queue.gate.epoch))
     end_hand_over(memory)
     return SessionState.LEAVING
 

@@ -286,3 +286,12 @@ def test_starts_nothing_while_it_hands_over(handing: "Script") -> None:
     done = handing.add(3, after=(handing.holder("me", 1), handing.holder("b", 2)))
     assert handing.releases == [(3, None)]
     assert not {"StartWork", "StopWork"} & set(kinds(done))
+
+
+def test_a_gate_behind_work_that_is_handed_over_is_answered(script: "Script") -> None:
+    """The gate is answered None as the leave is written, not behind the work: it never opens."""
+    script.add(1)
+    script.add(3, after=(script.holder("me", 1), script.holder("b", 2)))
+    script.feed(events.LeaveRequested(3_000))
+    assert script.releases == [(3, None)]
+    assert script.stops == []
