@@ -53,6 +53,17 @@ MUTANTS = {
         (Edit(_OFFSETS, "synchronized (work.commit)", "synchronized (work)"),),
         "ruleMessagesThatComeDoNotWaitForACommit",
     ),
+    "a commit puts back what came meanwhile": (
+        (
+            Edit(_OFFSETS, "      long position = work.gate.position();\n      if", "      if"),
+            Edit(
+                _OFFSETS,
+                "    synchronized (work.commit) {",
+                "    long position = work.gate.position();\n    synchronized (work.commit) {",
+            ),
+        ),
+        "ruleACommitThatHadToWaitPutsNothingBack",
+    ),
     "a shutdown hurries nobody": (
         (Edit(_LEAVING, "hurried = !running;", "hurried = true;"),),
         "ruleAShutdownHurriesAClose",

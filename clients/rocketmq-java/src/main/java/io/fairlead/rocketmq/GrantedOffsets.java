@@ -80,8 +80,9 @@ public final class GrantedOffsets implements OffsetStore {
 
   /** Commits how far the work is, and returns once the broker has it, or does not take it. */
   void commit(HeldQueue work) {
-    long position = work.gate.position();
     synchronized (work.commit) {
+      // Not before: whoever waits here would put back what another thread has committed since.
+      long position = work.gate.position();
       if (position == work.committed) {
         return;
       }

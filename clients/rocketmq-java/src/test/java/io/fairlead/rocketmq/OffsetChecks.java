@@ -100,6 +100,22 @@ final class OffsetChecks {
     same("[101]", broker.awaited.toString());
   }
 
+  void ruleACommitThatHadToWaitPutsNothingBack() throws InterruptedException {
+    process(100);
+    Thread late = new Thread(() -> offsets.commit(work));
+    late.setDaemon(true);
+    synchronized (work.commit) {
+      late.start();
+      while (late.isAlive() && late.getState() != Thread.State.BLOCKED) {
+        Thread.yield();
+      }
+      process(101);
+      offsets.commit(work);
+    }
+    late.join(5_000);
+    same("[102]", broker.awaited.toString());
+  }
+
   void ruleAQueueOfSomebodyElseIsNotCommitted() {
     held.remove(work);
     offsets.updateOffset(QUEUE, 500, false);
