@@ -111,5 +111,7 @@ def test_a_leaving_client_has_news_of_an_old_word_once() -> None:
         request = thin.ask(each, leaving=True, wait_ms=3_000)
         assert request not in world.answers
         world.pass_time(3_000)
-        thin.state = world.answers[request].state
+        answer = world.answers[request]
+        assert isinstance(answer, PollAnswer)
+        thin.state = answer.state
     assert [each["position"] for each in world.written("release")] == [None]
