@@ -219,3 +219,40 @@ def test_nobody_has_come_anywhere_under_an_epoch_to_come(how: str, impossible: E
     assert world.state is not None
     assert (world.state.barrier, world.owned("a")) == (None, [0])
     assert world.state.queues[queue_of(0)].base == Position(0, 5)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_who_is_still_at_work_in_an_eager_group_is_not_forgotten(*, lost: bool) -> None:
+    """The state knows less than both claims: the older one stays overtaken until it stops (H15)."""
+    world = settled("a", "b", queues=2)
+    world.rule("mode", "eager")
+    world.run()
+    before, own, held = world.state, world.epoch_of(0), world.epoch_of(1)
+    world.leave("b", last_started=held)
+    world.run()
+    given = world.epoch_of(1)
+    assert given > held
+    world.state = before
+    if lost:
+        world.lose(2)
+        world.rule("mode", "eager")
+    else:
+        world.driver(2)
+    world.leave("b", last_started=held)
+    world.claims("a", (0, own, 5, True), (1, given, 7, True))
+    world.claims("b", (1, held, 6, True))
+    for _ in range(1 + 5 * lost):
+        world.beat("a")
+        world.beat("b", held=1)
+        world.run()
+        world.pass_time(3_000 * lost)
+    assert world.state is not None
+    assert world.state.barrier is None
+    value = world.state.queues[queue_of(1)]
+    assert [(grant.member, grant.epoch) for grant in value.chain] == [(key_of("a"), given)]
+    assert [(grant.member, grant.dropped) for grant in value.overtaken] == [(key_of("b"), True)]
+    world.publish(2)
+    world.release("b", 1, held, 8, last_started=held)
+    world.run()
+    assert world.state.queues[queue_of(1)].overtaken == ()
+    assert key_of("b") not in world.state.members

@@ -12,7 +12,7 @@ then also waits for lease and margin from the marker, to hear every live member 
 ADR 0082 gives the reasons.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
@@ -20,6 +20,7 @@ from fairlead.core.footing.after_barrier import find_footing, silent_members
 from fairlead.core.handover.drop import drop_owner
 from fairlead.core.handover.fencing import FENCED, FUTURE_EPOCH
 from fairlead.core.handover.forced_handover import (
+    is_eager,
     may_be_forced,
     queues_passed_without,
     settle_late_claims,
@@ -30,7 +31,12 @@ from fairlead.core.membership.strangers import hears_strangers
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.positions.bounds import doubt_adopted, is_doubtful, settle_doubts
 from fairlead.core.records import Arrival, Claim, Claims, Heartbeat
-from fairlead.core.recovery.barrier_exit import adopt_queue, runs_before_reset, with_pending_reset
+from fairlead.core.recovery.barrier_exit import (
+    adopt_queue,
+    runs_before_reset,
+    still_running,
+    with_pending_reset,
+)
 from fairlead.core.recovery.remembered import (
     credit_in_barrier,
     is_impossible,
@@ -41,7 +47,7 @@ from fairlead.core.recovery.remembered import (
     unknown_queue,
 )
 from fairlead.core.rules.group_rules import GroupRules
-from fairlead.core.state import Barrier, ClaimSet, QueueState
+from fairlead.core.state import Barrier, ClaimSet, Grant, QueueState
 from fairlead.core.topics.topic_identity import (
     note_recreated,
     of_present_identity,
@@ -297,12 +303,33 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
         # In this order: a doubtful position does not prove that a reset was followed.
         adopted = with_pending_reset(doubt_adopted(value, adopted))
         adopted = _pass_over_mute(draft, queue, value, adopted, mute)
+        if is_eager(draft):
+            at_work = still_running(claims, facts.get(queue, {}))
+            adopted = _keep_at_work(draft, queue, adopted, at_work)
         left = {(grant.member, grant.epoch) for grant in adopted.grants}
         gone = [grant for grant in value.grants if (grant.member, grant.epoch) not in left]
         draft.resolved(queue, [grant for grant in gone if grant.epoch != NOTHING], adopted.base)
         draft.set_queue(queue, adopted)
         if runs_before_reset(adopted, claims):
             drop_owner(draft, queue, adopted)
+
+
+def _keep_at_work(
+    draft: Draft,
+    queue: MessageQueue,
+    adopted: QueueState,
+    at_work: Collection[tuple[Epoch, MemberKey]],
+) -> QueueState:
+    """Keep, as overtaken, whom a newer grant has overtaken that the state does not know."""
+    clock_ms = draft.moment.clock_ms
+    listed = {(grant.epoch, grant.member) for grant in adopted.grants}
+    for epoch, member in sorted(at_work):
+        if (epoch, member) not in listed:
+            past = Grant(member, epoch, dropped=True, dropped_ms=clock_ms)
+            adopted = replace(adopted, overtaken=(*adopted.overtaken, past))
+            draft.new_epoch()
+            draft.command_drop(queue, past)
+    return adopted
 
 
 def _pass_over_mute(

@@ -14,7 +14,14 @@ from fairlead.core.model import NOTHING, Epoch, MemberKey, Position
 from fairlead.core.records import Claim
 from fairlead.core.state import RESET, Grant, QueueState
 
-__all__ = ["Claimed", "Facts", "adopt_queue", "runs_before_reset", "with_pending_reset"]
+__all__ = [
+    "Claimed",
+    "Facts",
+    "adopt_queue",
+    "runs_before_reset",
+    "still_running",
+    "with_pending_reset",
+]
 
 Claimed = Sequence[tuple[MemberKey, Claim]]
 """The members that claim a queue, and their claims."""
@@ -46,7 +53,12 @@ def adopt_queue(
     if lost and value.base is not None:
         # Until here ``void`` kept older reports from counting.
         value = replace(value, void=NOTHING)
-    out = _still_running(value, claims, facts, running)
+    at_work = still_running(claims, facts)
+    out = tuple(
+        grant
+        for grant in value.overtaken
+        if (grant.epoch, grant.member) in at_work and (grant.epoch, grant.member) != running
+    )
     if running is None:
         return replace(value, chain=(), overtaken=out)
     # Not dropped, even if it was before: a member that learnt the generation before it read that
@@ -74,22 +86,12 @@ def _void_by_identity(adopted: QueueState, claims: Claimed, present: str | None)
     )
 
 
-def _still_running(
-    value: QueueState,
-    claims: Claimed,
-    facts: Facts,
-    newest: tuple[Epoch, MemberKey] | None,
-) -> tuple[Grant, ...]:
-    """Return the overtaken grants that their members still claim to work on."""
-    running = {
+def still_running(claims: Claimed, facts: Facts) -> frozenset[tuple[Epoch, MemberKey]]:
+    """Return the epochs under which members claim to work, and have not stopped since."""
+    return frozenset(
         (claim.epoch, key)
         for key, claim in claims
         if claim.running and (key not in facts or facts[key][0] < claim.epoch)
-    }
-    return tuple(
-        grant
-        for grant in value.overtaken
-        if (grant.epoch, grant.member) in running and (grant.epoch, grant.member) != newest
     )
 
 
