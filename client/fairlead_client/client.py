@@ -7,6 +7,7 @@ from fairlead_client.consume.callbacks import Callbacks, OnAssigned, OnRevoked
 from fairlead_client.consume.member import Member
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.rocketmq.data_plane import store_of
+from fairlead_client.session import events
 from fairlead_client.session.application import Application
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
@@ -79,7 +80,8 @@ class Client(Member):
         self._check_fork()
         if self._thread is not None and current_thread() is self._callbacks.thread:
             self._closing = True
-            self._thread.report(self._leave(self._settings.close_timeout_ms))
+            # Whoever closes here expects no more calls.
+            self._thread.report(events.LeaveRequested())
             return
         super().close(timeout_ms)
 

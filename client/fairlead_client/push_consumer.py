@@ -26,6 +26,7 @@ from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 from fairlead_client.errors import SettingsError
 from fairlead_client.rocketmq.data_plane import source_of, store_of
 from fairlead_client.rocketmq.sent_back import RocketMQFailedMessages
+from fairlead_client.session.events import LeaveRequested
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
 from fairlead_client.settings.keywords import by_keyword, check_function
@@ -139,14 +140,16 @@ class PushConsumer(PullMember):
         return dict(self._consume_service.counts)
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Finish the batches in hand, release each queue, and leave.
+        """Hand each queue over behind the batches in hand, and leave.
 
-        A call from the listener does not wait.
+        A call from the listener does not wait, and hands nothing over: the listener is not called
+        again.
         """
         self._check_fork()
         if self._workers.mine and self._thread is not None:
             self._closing = True
-            self._thread.report(self._leave(self._settings.close_timeout_ms))
+            # Whoever closes here expects no more calls.
+            self._thread.report(LeaveRequested())
             return
         super().close(timeout_ms)
 

@@ -257,7 +257,7 @@ class Member:
             thread.ended.wait()
 
     def stop(self) -> None:
-        """Begin to leave; the client releases queues without messages in hand at once.
+        """Begin to leave; where the application iterates, idle queues are released at once.
 
         `wait` returns when the client has left, and an iteration ends at its next turn. Any thread
         and a signal handler may call it.
