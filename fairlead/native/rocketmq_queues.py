@@ -11,7 +11,6 @@ from fairlead_client.routes.topic_route import PERM_READ, TopicRoute
 from fairlead.core.model import MessageQueue
 from fairlead.rocketmq.answer_reading import read_answer
 from fairlead.rocketmq.asking import Question, ask_all
-from fairlead.rocketmq.broker_groups import topics_of, topics_request
 from fairlead.rocketmq.group_offsets import (
     QueueProgress,
     committed_offsets,
@@ -64,11 +63,11 @@ def queues_seen(
         brokers: whose queues count, even if nobody asks them.
         answer_s: how long a broker may take, in seconds.
     """
-    topics = _topics(connections, masters, subscribed, answer_s)
+    topics, unread = _topics(connections, masters, subscribed, answer_s)
     names = tuple(sorted({topic for each in topics.values() for topic in each}))
     routes = name_servers.routes(names).routes
     numbers = {topic: _numbers(each.values(), brokers) for topic, each in routes.items()}
-    found = {group: _queues(each, numbers) for group, each in topics.items()}
+    found = {group: _queues(each, numbers, unread[group]) for group, each in topics.items()}
     told = _told(connections, masters, found, answer_s)
     kept = _kept(connections, masters, told, answer_s)
     for (group, queue), each in told.items():
@@ -87,17 +86,24 @@ def _topics(
     masters: Mapping[str, str],
     subscribed: Mapping[str, AbstractSet[str]],
     answer_s: float,
-) -> dict[str, set[str]]:
+) -> tuple[dict[str, set[str]], dict[str, tuple[str, ...]]]:
+    """Return the topics of each group, and which brokers do not say what a group has read (208).
+
+    Brokers of 4.x do not know the request for the topics alone (343).
+    """
     found = {group: {*topics} for group, topics in subscribed.items()}
+    unread: dict[str, tuple[str, ...]] = dict.fromkeys(found, ())
     absent = [group for group, topics in found.items() if not topics]
-    places = [(group, address) for group in absent for address in masters.values()]
-    questions = [Question(address, topics_request(group)) for group, address in places]
+    places = [(group, broker) for group in absent for broker in masters]
+    questions = [Question(masters[at], consume_stats_request(group, None)) for group, at in places]
     answers = ask_all(connections, questions, answer_s)
-    for (group, address), answer in zip(places, answers, strict=True):
-        topics = read_answer(address, answer, topics_of)
-        if not isinstance(topics, RemotingError):
-            found[group].update(topics)
-    return found
+    for (group, broker), answer in zip(places, answers, strict=True):
+        stats = read_answer(masters[broker], answer, consume_stats)
+        if isinstance(stats, RemotingError):
+            unread[group] += (f"the broker {broker} does not say what the group has read",)
+        else:
+            found[group].update(queue.topic for queue in stats)
+    return found, unread
 
 
 def _numbers(routes: Iterable[TopicRoute | None], brokers: AbstractSet[str]) -> dict[str, int]:
@@ -110,21 +116,22 @@ def _numbers(routes: Iterable[TopicRoute | None], brokers: AbstractSet[str]) -> 
     return found
 
 
-def _queues(topics: Iterable[str], numbers: Mapping[str, Mapping[str, int]]) -> QueuesSeen:
+def _queues(
+    topics: Iterable[str], numbers: Mapping[str, Mapping[str, int]], unread: tuple[str, ...]
+) -> QueuesSeen:
     """Return the queues of topics; of one that has too many, the first ones of each broker."""
     queues: list[MessageQueue] = []
-    unread = []
     for topic in sorted(topics):
         of_topic, limit = numbers[topic], ROUTE_QUEUES_MAX
         if sum(of_topic.values()) > ROUTE_QUEUES_MAX:
-            unread.append(f"{topic} has more than {limit} queues; those above are left out")
+            unread += (f"{topic} has more than {limit} queues; those above are left out",)
             limit //= len(of_topic)
         queues += [
             MessageQueue(topic, broker, number)
             for broker, count in of_topic.items()
             for number in range(min(count, limit))
         ]
-    return QueuesSeen(queues, unread=tuple(unread))
+    return QueuesSeen(queues, unread=unread)
 
 
 def _told(

@@ -1,11 +1,11 @@
-"""Which groups a broker knows, and what they have read (201, 343)."""
+"""Which groups a broker knows (201)."""
 
 from fairlead_client.remoting.codes import RequestCode
 from fairlead_client.remoting.command import Command
 
-from fairlead.rocketmq.answer_reading import body_of, table_of, texts_of
+from fairlead.rocketmq.answer_reading import body_of, table_of
 
-__all__ = ["groups_of", "groups_request", "topics_of", "topics_request"]
+__all__ = ["groups_of", "groups_request"]
 
 
 def groups_request() -> Command:
@@ -20,17 +20,3 @@ def groups_of(answer: Command) -> tuple[str, ...]:
         EnvironmentMissingError: the answer does not have its form.
     """
     return tuple(sorted(map(str, table_of(body_of(answer, "groups"), "subscriptionGroupTable"))))
-
-
-def topics_request(group: str) -> Command:
-    """Return the request for the topics that a group has committed offsets of."""
-    return Command(RequestCode.QUERY_TOPICS_BY_CONSUMER, {"group": group})
-
-
-def topics_of(answer: Command) -> tuple[str, ...]:
-    """Return the topics, sorted.
-
-    Raises:
-        EnvironmentMissingError: the answer does not have its form.
-    """
-    return texts_of(body_of(answer, "topics of a group"), "topicList")

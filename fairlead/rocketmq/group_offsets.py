@@ -32,9 +32,10 @@ class QueueProgress:
     committed: int
 
 
-def consume_stats_request(group: str, topic: str) -> Command:
-    """Return the request for a group's progress in a topic."""
-    return Command(RequestCode.GET_CONSUME_STATS, {"consumerGroup": group, "topic": topic})
+def consume_stats_request(group: str, topic: str | None) -> Command:
+    """Return the request for a group's progress in a topic; None: in all that it has read."""
+    fields = {"consumerGroup": group, **({} if topic is None else {"topic": topic})}
+    return Command(RequestCode.GET_CONSUME_STATS, fields)
 
 
 def consume_stats(answer: Command) -> dict[MessageQueue, QueueProgress]:

@@ -17,7 +17,7 @@ CLIENTS = ("answers", "frozen", "silent", "unknown")
 
 @dataclass
 class ScriptedCluster:
-    """A name server and a broker in one: four consumers, a queue that was never committed.
+    """A name server and a broker of 4.x in one: four consumers, a queue that was never committed.
 
     Attributes:
         address: where it is served; both servers say so.
@@ -26,6 +26,8 @@ class ScriptedCluster:
         other_broker: the address of a second broker; "": there is none.
         said: what the unknown client says of itself; "": the broker does not know it.
         queues: how many queues the topic has.
+        deserted: whether the consumers are gone.
+        mute: codes of requests that the login may not send.
     """
 
     address: str = ""
@@ -35,6 +37,8 @@ class ScriptedCluster:
     other_broker: str = ""
     said: str = ""
     queues: int = 2
+    deserted: bool = False
+    mute: tuple[int, ...] = ()
 
     def serve(self, asked: Command) -> list[Command]:
         """Answer a request."""
@@ -42,6 +46,8 @@ class ScriptedCluster:
             self.asked.append(asked.code)
         if self.login is not None and self.login.signed(asked).fields != asked.fields:
             return [response(asked, code=ResponseCode.SYSTEM_ERROR, remark="no such login")]
+        if asked.code in self.mute:
+            return [response(asked, code=ResponseCode.NO_PERMISSION)]
         match asked.code:
             case RequestCode.GET_BROKER_CLUSTER_INFO:
                 brokers = {"broker-a": self.address, "broker-b": self.other_broker}
@@ -54,6 +60,8 @@ class ScriptedCluster:
                 )
             case RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG:
                 body = '{"subscriptionGroupTable":{"g":{},"CID_RMQ_SYS_TRANS":{}}}'
+            case RequestCode.GET_CONSUMER_CONNECTION_LIST if self.deserted:
+                return [response(asked, code=ResponseCode.CONSUMER_NOT_ONLINE)]
             case RequestCode.GET_CONSUMER_CONNECTION_LIST:
                 listed = ",".join(
                     f'{{"clientId":"{each}","clientAddr":"h:{number}"}}'

@@ -118,6 +118,20 @@ def test_a_broker_that_says_nonsense_leaves_a_part_unknown() -> None:
     assert (group.unread, len(group.members)) == (("the broker broker-b does not answer",), 4)
 
 
+def test_messages_wait_for_a_group_without_members() -> None:
+    """The group has no subscription any more; what it has read tells its topics."""
+    seen = _seen(ScriptedCluster(deserted=True))
+    assert (seen.members, [each.queue for each in seen.queues]) == ((), [_queue(0), _queue(1)])
+    assert [each.problem for each in look_findings(seen)] == ["offline"]
+
+
+def test_a_group_without_members_whose_offsets_nobody_tells_is_unread() -> None:
+    """A group with messages that wait is not one without a problem."""
+    seen = _seen(ScriptedCluster(deserted=True, mute=(RequestCode.GET_CONSUME_STATS,)))
+    assert seen.unread == ("the broker broker-a does not say what the group has read",)
+    assert [each.problem for each in look_findings(seen)] == ["unread"]
+
+
 def test_a_topic_with_more_queues_than_any_is_not_counted_out() -> None:
     """Whoever may make a topic gives it any number of queues; memory does not follow it."""
     seen = _seen(ScriptedCluster(queues=2**31 - 1))

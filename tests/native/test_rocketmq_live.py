@@ -1,5 +1,6 @@
 """A look at real consumers on real brokers: what it shows, and that it leaves no trace."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
+from fairlead.core.model import MessageQueue
 from fairlead.embedded_rocketmq import EmbeddedRocketMQ
 from fairlead.errors import ExitCode
 from fairlead.rocketmq.broker_groups import groups_of, groups_request
@@ -23,6 +25,7 @@ from fairlead.rocketmq.group_connections import (
 from fairlead.rocketmq.group_offsets import committed_offsets, offset_table_request
 from tests.answers.schema import assert_command
 from tests.kit.awaiting import await_seen
+from tests.kit.rocketmq_operator import RocketMQOperator
 from tests.native.java_consumers import java_consumers
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -138,3 +141,25 @@ def test_a_look_shows_owners_and_leaves_no_trace(
         code, _, says = _look(rocketmq.namesrv, "--group", "nobodys")
         assert code == ExitCode.USAGE
         assert "the cluster has no group 'nobodys'" in says
+
+
+@pytest.mark.parametrize("line", ["rocketmq", "rocketmq_4"])
+def test_messages_wait_for_a_group_without_members(
+    line: str, request: pytest.FixtureRequest
+) -> None:
+    """Each line of RocketMQ tells what a group without members has read, so it is offline."""
+    rocketmq: EmbeddedRocketMQ = request.getfixturevalue(line)
+    brokers, group = ("broker-a", "broker-b"), "gone"
+    queues = [MessageQueue(group, each, 0) for each in brokers]
+    with contextlib.closing(RocketMQOperator(rocketmq)) as operator:
+        operator.make(group, 1, brokers)
+        operator.make_group(group, brokers)
+        for queue in queues:
+            operator.send(queue, 3)
+            operator.commit(group, queue, 1)
+        code, (seen,), _ = _look(rocketmq.namesrv, "--group", group)
+    assert code == ExitCode.VERDICT_NEGATIVE
+    assert [each["problem"] for each in seen["problem_list"]] == ["offline"]
+    assert [(each["queue"], each["lag_messages"]) for each in seen["queue_list"]] == [
+        ([group, each, 0], 2) for each in brokers
+    ]

@@ -7,7 +7,7 @@ from fairlead_client.remoting.remoting_error import NoResponseError, RequestRefu
 
 from fairlead.core.model import MessageQueue
 from fairlead.errors import EnvironmentMissingError
-from fairlead.rocketmq.broker_groups import groups_of, topics_of
+from fairlead.rocketmq.broker_groups import groups_of
 from fairlead.rocketmq.group_connections import GroupConnections, TopicFilter, connections_seen
 from fairlead.rocketmq.group_offsets import QueueProgress, committed_offsets, consume_stats
 from fairlead.rocketmq.running_info import HeldQueue, running_info
@@ -79,11 +79,9 @@ def test_never_committed_is_told_from_zero() -> None:
     assert table == {("orders", "g"): {0: 5, 1: 0}}
 
 
-def test_groups_and_topics_come_sorted() -> None:
-    """Names of groups are keys of a table, names of topics a list that may be null."""
+def test_groups_come_sorted() -> None:
+    """Names of groups are keys of a table."""
     assert groups_of(_body('{"subscriptionGroupTable":{"b":{},"a":{}}}')) == ("a", "b")
-    assert topics_of(_body('{"topicList":["b","a"]}')) == ("a", "b")
-    assert topics_of(_body('{"topicList":null}')) == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"mqTable":7}', '{"mqTable":{"orders":{}}}'])

@@ -9,7 +9,7 @@ from fairlead_client.remoting.remoting_error import RemotingError
 
 from fairlead.core.model import MessageQueue
 from fairlead.rocketmq.answer_reading import UnreadableAnswerError, read_answer
-from fairlead.rocketmq.broker_groups import groups_of, topics_of
+from fairlead.rocketmq.broker_groups import groups_of
 from fairlead.rocketmq.group_connections import GroupConnections, connections_seen
 from fairlead.rocketmq.group_offsets import committed_offsets, consume_stats
 from fairlead.rocketmq.name_servers import ClusterInfo, NameServers
@@ -37,7 +37,7 @@ _BODIES = (
     *('{"queueDatas":7}', '{"queueDatas":[{"readQueueNums":"x"}]}'),
     *('{"subscriptionGroupTable":7}', '{"topicList":7}', '{"brokerDatas":[{"brokerAddrs":[]}]}'),
 )
-_READERS = (groups_of, topics_of, committed_offsets, consume_stats, running_info, topic_ends)
+_READERS = (groups_of, committed_offsets, consume_stats, running_info, topic_ends)
 
 
 def _broken(body: str) -> Serve:
