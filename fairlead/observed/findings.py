@@ -347,12 +347,19 @@ def _step_failed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
 
 def _foreign_member(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     """Name who is there by the newest decision that tells it, if that was read."""
-    name = checked.standing.name
+    name, text = checked.standing.name, ALARMS[problem]
+    for each in reversed(checked.standing.live.observed.decided.history):
+        if problem in each.triggers and not each.superseded:
+            told = [
+                str(one.get("because")) for one in each.body()["cause"] if one["kind"] == problem
+            ]
+            text = f"{listed(told)}: a queue may have two owners"
+            break
     remedy = (
-        "attach that process to Fairlead or stop it; `fairlead observe rocketmq` shows who it is; "
+        "attach that process to Fairlead or stop it; `fairlead observe rocketmq` shows its queues; "
         f"to let RocketMQ share the queues out again: fairlead group set {name} --take-over never"
     )
-    yield Finding(problem, None, ALARMS[problem], remedy)
+    yield Finding(problem, None, text, remedy)
 
 
 def _ids(holders: Iterable[GrantHolder]) -> list[str]:

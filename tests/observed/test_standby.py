@@ -1,5 +1,6 @@
 """What an operator hears of a group that RocketMQ's own strategy still shares out."""
 
+from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_notes import check_notes
 from tests.kit.followers import FollowerWorld
 from tests.kit.observations import standing_of
@@ -36,3 +37,20 @@ def test_nothing_moves_while_a_group_stands_by() -> None:
     """No note tells of moving queues while the members of a group stand by."""
     live = standing_of(_standing_by("10.0.0.7@old")).live
     assert [note for note in check_notes(live, ()) if "moving" in note] == []
+
+
+def test_a_process_without_fairlead_is_named() -> None:
+    """The problem names who is in a group that was taken over, as the decision does."""
+    world = _standing_by()
+    world.go_on(30)
+    world.cluster.ids.add("10.0.0.9@old")
+    world.go_on(40)
+    assert [(each.problem, each.text) for each in standing_findings(standing_of(world))] == [
+        (
+            "foreign_member",
+            "in the group without Fairlead: 10.0.0.9@old: a queue may have two owners",
+        )
+    ]
+    world.cluster.ids.discard("10.0.0.9@old")
+    world.go_on(10)
+    assert standing_findings(standing_of(world)) == ()
