@@ -4,12 +4,26 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.bridges.kafka.snapshot import TopicSeen
+from fairlead.bridges.kafka.snapshot import TopicAbsent, TopicSeen
 from fairlead.control.data_plane import QueueLook
 from fairlead.core.model import MessageQueue, Route
-from fairlead.errors import EnvironmentMissingError
+from fairlead.errors import EnvironmentMissingError, Way
 
-__all__ = ["KafkaPlane"]
+__all__ = ["ElsewhereError", "KafkaPlane"]
+
+
+class ElsewhereError(EnvironmentMissingError):
+    """The messages of a topic are on another cluster than the one that was asked."""
+
+    def __init__(self, route: Route) -> None:
+        """Describe it: a bridge of Kafka tells leaders with a route, a bridge of RocketMQ none."""
+        self.on_rocketmq = all(each.leaders is None for each in route.brokers)
+        place = "RocketMQ (--namesrv)" if self.on_rocketmq else "another Kafka (--data-bootstrap)"
+        command = "Use `fairlead offsets` with the option that names the cluster."
+        super().__init__(
+            f"{route.topic}: the data cluster has no topic of this name.",
+            remedy=Way(f"Its messages are elsewhere: name {place}.", command),
+        )
 
 
 class KafkaPlane:
@@ -36,6 +50,7 @@ class KafkaPlane:
         """Return what these queues of one route hold, and where the group is in them.
 
         Raises:
+            ElsewhereError: the cluster has no topic of that name.
             EnvironmentMissingError: the cluster does not say it of each queue, or it has another
                 topic of that name.
         """
@@ -60,6 +75,8 @@ class KafkaPlane:
     def _leaders(self, route: Route, partitions: Collection[int]) -> dict[int, int]:
         """Return the leader of each partition that has one."""
         (look,) = self.data.look_at([route.topic]).looks
+        if isinstance(look, TopicAbsent):
+            raise ElsewhereError(route)
         if not isinstance(look, TopicSeen):
             raise self.unanswered(f"it did not say where the partitions of {route.topic} are")
         if look.identity != route.identity:

@@ -8,12 +8,14 @@ import pytest
 from fairlead.bridges.kafka.answer import OffsetLookup
 from fairlead.bridges.kafka.committed import Committed
 from fairlead.bridges.kafka.data_cluster import DataCluster, TopicsLook
-from fairlead.bridges.kafka.snapshot import TopicSeen
-from fairlead.control.kafka_plane import KafkaPlane
+from fairlead.bridges.kafka.snapshot import TopicAbsent, TopicSeen
+from fairlead.cli.sources.data_places import data_places
+from fairlead.control.kafka_plane import ElsewhereError, KafkaPlane
 from fairlead.control.queue_place import QueuePlace
 from fairlead.core.model import MessageQueue, Position
 from fairlead.errors import UsageError
 from fairlead.observed.group_offsets import GroupOffsets
+from fairlead.settings import load_settings
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import Topics, bounds, shard_of
 
@@ -125,3 +127,25 @@ def test_who_is_known() -> None:
     assert offsets.topics() == set()
     with pytest.raises(UsageError, match="no member has heartbeat and nothing was committed"):
         offsets.places((), (), ())
+
+
+def test_a_topic_that_the_data_cluster_does_not_have(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error names the option for RocketMQ; where reports have to do, nobody is warned of it."""
+    topics, data = _routed(), _Data()
+    monkeypatch.setattr(
+        data, "look_at", lambda names: TopicsLook([TopicAbsent(each) for each in names], {})
+    )
+    offsets = GroupOffsets(MemorySource(topics), KafkaPlane(cast("DataCluster", data)), "orders")
+    with pytest.raises(ElsewhereError, match=r"orders: .* no topic of this name") as caught:
+        offsets.places(["orders"], (), ())
+    assert "--namesrv" in caught.value.remedy
+    assert "--" not in caught.value.over_http[1]
+
+    def places(*_: object, **__: object) -> list[QueuePlace]:
+        return offsets.places(["orders"], (), ())
+
+    monkeypatch.setattr("fairlead.cli.sources.queue_options.QueueOptions.places", places)
+    assert data_places("orders", MemorySource(topics), load_settings().kafka, None) == {}
+    assert capsys.readouterr().err == ""

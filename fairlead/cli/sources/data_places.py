@@ -29,10 +29,12 @@ def data_places(
 ) -> "Mapping[MessageQueue, QueuePosition]":
     """Return how far the group is in each of its queues, and for how long messages wait.
 
-    If the cluster does not answer, warn and return nothing: reported positions have to do.
+    If the cluster does not answer, warn and return nothing: reported positions have to do. They do
+    for a group of RocketMQ, too.
     ``release``: the group was handed back, so only the commits of its native consumers count.
     """
     from fairlead.cli.sources.queue_options import QueueOptions
+    from fairlead.control.kafka_plane import ElsewhereError
     from fairlead.control.oldest_waiting import oldest_waiting
 
     try:
@@ -45,6 +47,9 @@ def data_places(
         # The group has no commit, and no member has reported its topics.
         return {}
     except FairleadError as error:
+        if isinstance(error, ElsewhereError) and error.on_rocketmq:
+            # The bridge reports them: that is how a group of RocketMQ is.
+            return {}
         warn(f"{error.lines()[0]} Positions and lag are those that members and bridges reported.")
         return {}
     return {each.queue: _place(each, waiting.get(each.queue)) for each in queues}
