@@ -46,12 +46,15 @@ def _overlap(look: GroupLook) -> Iterator[Finding]:
             place = f"{each.queue.broker_name}/{each.queue.queue_id}"
             names = tuple(one.name for one in each.owners)
             together.setdefault((each.queue.topic, names), []).append(place)
+    why = "the members do not know of each other"
+    if look.kind == "rocketmq" and not all(each.assignor for each in look.members):
+        why += ", or follow different strategies, which some clients do not tell"
     for (topic, owners), places in together.items():
         text = (
             f"{listed(owners)} work on {counted(len(places), 'queue')} of "
             f"it at the same time, so messages are read twice: {listed(places)}"
         )
-        remedy = f"{_AGAIN}, the members do not know of each other; restart one of them"
+        remedy = f"{_AGAIN}, {why}; compare their settings, and restart one of them"
         yield Finding("overlap", topic, text, remedy)
 
 

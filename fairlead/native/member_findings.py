@@ -28,7 +28,7 @@ def _twins(look: GroupLook) -> Iterator[Finding]:
                 each.client_id,
                 f"{each.processes} processes share this id: {listed(where)}; "
                 "both take one share, and what should be the other's has no owner",
-                "give each consumer its own instanceName, or use a client of 4.9.4 or later",
+                "give each consumer its own instanceName, or use a Java client of 4.9.4 or later",
             )
 
 

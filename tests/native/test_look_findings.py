@@ -118,6 +118,16 @@ def test_queues_with_two_owners_are_told_with_both() -> None:
     assert found.text.endswith(": main/4")
 
 
+@pytest.mark.parametrize("assignor, hinted", [(_CIRCLE, False), (None, True)])
+def test_owners_of_one_queue_may_follow_strategies_that_they_do_not_tell(
+    assignor: str | None, *, hinted: bool
+) -> None:
+    """Clients in Go tell no strategy, so the remedy says that theirs may differ."""
+    both = [replace(rocketmq_member(each, [0]), assignor=assignor) for each in "ab"]
+    found = next(each for each in look_findings(rocketmq_look(*both)) if each.problem == "overlap")
+    assert ("follow different strategies" in found.remedy) == hinted
+
+
 def test_a_broker_that_does_not_know_a_member() -> None:
     """A broker with queues of the group must know all; one without any need not."""
     seen = rocketmq_look(rocketmq_member("a", [0, 1]), rocketmq_member("b", [2, 3]))
