@@ -13,6 +13,8 @@ from fairlead.rocketmq.answer_reading import body_of, counted_from, queue_of, ta
 __all__ = ["HeldQueue", "RunningInfo", "running_info", "running_info_request"]
 
 _STRATEGY = "allocateMessageQueueStrategy"
+_OF_FAIRLEAD = "HeldQueues"
+"""The class in fairlead-rocketmq that gives RocketMQ what the engine has granted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def running_info(answer: Command) -> RunningInfo:
             )
     return RunningInfo(
         queues=queues,
-        strategy=_simple_name(properties.get(_STRATEGY)),
+        strategy=_strategy(_simple_name(properties.get(_STRATEGY))),
         version=str(properties.get("PROP_CLIENT_VERSION") or ""),
         ordered=str(properties.get("PROP_CONSUMEORDERLY")).lower() == "true",
         subscriptions={
@@ -82,6 +84,11 @@ def running_info(answer: Command) -> RunningInfo:
         },
         pops=bool(table_of(body, "mqPopTable")),
     )
+
+
+def _strategy(name: str) -> str:
+    """Return the strategy by the name that users know: a member of Fairlead's has none of its own."""
+    return "Fairlead" if name == _OF_FAIRLEAD else name
 
 
 def _simple_name(written: Any) -> str:

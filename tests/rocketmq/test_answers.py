@@ -21,6 +21,12 @@ def _body(text: str) -> Command:
     return Command(0, body=text.encode())
 
 
+def test_members_that_fairlead_leads_have_its_name() -> None:
+    """The jar's class that hands queues on is nobody's strategy: people read who shares them out."""
+    properties = '{"allocateMessageQueueStrategy":"io.fairlead.rocketmq.HeldQueues@3f"}'
+    assert running_info(_body(f'{{"properties":{properties}}}')).strategy == "Fairlead"
+
+
 def test_a_dropped_queue_is_not_the_clients() -> None:
     """A queue stays in the client's table after the drop, and counts as given up."""
     for spelling in ("droped", "dropped"):

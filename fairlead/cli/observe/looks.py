@@ -31,6 +31,7 @@ def show(groups: NativeReader, options: LookOptions) -> None:
     if not options.watch:
         _write_one_look(groups, options)
         return
+    write_line("watching: each rebalance becomes a line once it is over", err=True)
     for each in rebalances_seen(groups, options, stop_on_signals()):
         write_rebalance(each.to_json(), options.output)
 
