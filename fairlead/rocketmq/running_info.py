@@ -87,7 +87,7 @@ def running_info(answer: Command) -> RunningInfo:
 
 
 def _strategy(name: str) -> str:
-    """Return the strategy by the name that users know: a member of Fairlead's has none of its own."""
+    """Return the strategy by the name that users know; Fairlead's members have none."""
     return "Fairlead" if name == _OF_FAIRLEAD else name
 
 

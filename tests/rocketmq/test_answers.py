@@ -22,7 +22,7 @@ def _body(text: str) -> Command:
 
 
 def test_members_that_fairlead_leads_have_its_name() -> None:
-    """The jar's class that hands queues on is nobody's strategy: people read who shares them out."""
+    """The jar's class that hands queues on is no strategy: people read who shares them out."""
     properties = '{"allocateMessageQueueStrategy":"io.fairlead.rocketmq.HeldQueues@3f"}'
     assert running_info(_body(f'{{"properties":{properties}}}')).strategy == "Fairlead"
 
