@@ -269,6 +269,8 @@ def test_described_while_it_runs(engine: SharedEngine) -> None:
     group.join("c1", "c2")
     found, text = group.run("describe")
     described: Any = found
+    # No bridge tells leaders of this topic, and Kafka has it not: what members reported has to do.
+    assert text == ""
     held = {
         each["queue"][2]: [one["client_id"] for one in each["held"]]
         for each in described["queue_list"]
@@ -277,7 +279,6 @@ def test_described_while_it_runs(engine: SharedEngine) -> None:
     assert [each["client_id"] for each in described["member_list"]] == ["c1", "c2"]
     assert described["engine"]["silent"] is False
     assert described["strategy"] == "AVG"
-    assert "Positions and lag are those that members and bridges reported" in text
 
 
 def _reading(engine: SharedEngine, *words: str) -> list[str]:
