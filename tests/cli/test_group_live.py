@@ -270,7 +270,7 @@ def test_described_while_it_runs(engine: SharedEngine) -> None:
     found, text = group.run("describe")
     described: Any = found
     # No bridge tells leaders of this topic, and Kafka has it not: what members reported has to do.
-    assert text == ""
+    assert "Positions and lag are" not in text
     held = {
         each["queue"][2]: [one["client_id"] for one in each["held"]]
         for each in described["queue_list"]
