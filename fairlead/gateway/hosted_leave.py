@@ -24,9 +24,7 @@ def hand_over_ms(poll: Poll, told: AbstractSet[tuple[Queue, Epoch]], drain_ms: i
         told: the works whose start the client knows.
         drain_ms: how long the client may take to stop a queue.
     """
-    named = {(work.queue, work.epoch) for work in poll.working}
-    named |= {(work.queue, work.epoch) for work in poll.stopped}
-    return 0 if poll.ending or not told <= named else drain_ms
+    return 0 if poll.ending or not told <= poll.named else drain_ms
 
 
 def may_stop(memory: Memory, queue: QueueMemory) -> bool:

@@ -282,10 +282,8 @@ class HostedSession:
     def _apply_stopped(self, poll: Poll, now_ms: int) -> list[act.Action]:
         memory = self._session.memory
         done: list[act.Action] = []
-        named = {(work.queue, work.epoch) for work in poll.working}
-        named |= {(work.queue, work.epoch) for work in poll.stopped}
         # A client may name anything; only what the session has is kept.
-        named &= {(queue.queue, queue.started) for queue in memory.queues.values()}
+        named = poll.named & {(queue.queue, queue.started) for queue in memory.queues.values()}
         for work in poll.stopped:
             queue = memory.queues.get(work.queue)
             if queue is None or not queue.works or queue.started != work.epoch:

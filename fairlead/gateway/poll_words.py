@@ -44,6 +44,12 @@ class Poll:
     frozen: Frozen | None = None
     ending: bool = False
 
+    @property
+    def named(self) -> set[tuple[Queue, Epoch]]:
+        """The works that it names, whether they run or have stopped."""
+        running = {(work.queue, work.epoch) for work in self.working}
+        return running | {(work.queue, work.epoch) for work in self.stopped}
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -32,7 +32,6 @@ from fairlead_client.session.events import (
     WorkFailed,
 )
 from fairlead_client.session.memory import OWNED, UNGRANTED, WORKING_ON, Memory
-from fairlead_client.session.records import Drop
 from fairlead_client.session.standing_steps import begin_standing, tell_application
 from fairlead_client.session.states import QueueState, SessionState, Signal, Standing
 
@@ -234,8 +233,8 @@ def request_leave(memory: Memory, event: object) -> SessionState:
     for queue in memory.queues.values():
         if queue.state not in WORKING_ON:
             memory.signal(queue, Signal.LEAVE)
-        elif queue.gate is not None:
-            memory.signal(queue, Signal.DROP, Drop(queue.queue, queue.gate.epoch))
+        else:
+            memory.answer_gate(queue)
     end_hand_over(memory)
     return SessionState.LEAVING
 
@@ -253,12 +252,8 @@ def hurry_leave(memory: Memory, event: LeaveRequested | WorkFailed) -> SessionSt
 def end_hand_over(memory: Memory) -> None:
     """Stop what nobody has dropped, once the time to hand over has passed."""
     until_ms = memory.hand_over_until_ms
-    if until_ms is None or memory.now_ms < until_ms:
-        return
-    memory.hand_over_until_ms = None
-    for queue in memory.queues.values():
-        if queue.state in WORKING_ON:
-            memory.signal(queue, Signal.LEAVE)
+    if until_ms is not None and memory.now_ms >= until_ms:
+        memory.stop_working_on()
 
 
 def leave_fenced(memory: Memory, _event: object) -> SessionState:

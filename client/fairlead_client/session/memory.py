@@ -20,7 +20,7 @@ from fairlead_client.model import (
 )
 from fairlead_client.session.actions import Action, CommitProgress, SendFormer, SendRelease
 from fairlead_client.session.assignment_assembler import AssignmentAssembler
-from fairlead_client.session.records import Notice
+from fairlead_client.session.records import Drop, Notice
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.session.states import QueueState, SessionState, Signal, Standing
 
@@ -219,6 +219,11 @@ class Memory:
         return self.is_loose or any(queue.state in UNGRANTED for queue in self.queues.values())
 
     @property
+    def works_on(self) -> bool:
+        """Whether the application works on a queue, and has not been asked to stop."""
+        return any(queue.state in WORKING_ON for queue in self.queues.values())
+
+    @property
     def leave_is_due(self) -> bool:
         """Whether to write the leave now: what the engine has not granted stops before it."""
         due_ms = self.leave_due_ms
@@ -234,6 +239,18 @@ class Memory:
     def signal(self, queue: QueueMemory, signal: Signal, detail: object = None) -> None:
         """Send a signal to a queue, behind the signals that already wait."""
         self.signals.append((queue, signal, detail))
+
+    def answer_gate(self, queue: QueueMemory) -> None:
+        """Answer the gate of a queue with None, if it has one: nobody will open it."""
+        if queue.gate is not None:
+            self.signal(queue, Signal.DROP, Drop(queue.queue, queue.gate.epoch))
+
+    def stop_working_on(self) -> None:
+        """Stop, as the client leaves, what it has not been asked to stop."""
+        self.hand_over_until_ms = None
+        for queue in self.queues.values():
+            if queue.state in WORKING_ON:
+                self.signal(queue, Signal.LEAVE)
 
     def changed(self) -> None:
         """Send a heartbeat soon: the client's queues have changed."""

@@ -51,7 +51,7 @@ def add(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
     if gate is None or queue.gate.epoch != gate.epoch:
         memory.changed()
     if memory.state is SessionState.LEAVING:
-        memory.signal(queue, Signal.DROP, Drop(queue.queue, queue.gate.epoch))
+        memory.answer_gate(queue)
     else:
         memory.signal(queue, Signal.SCAN)
     return queue.state if queue.works else QueueState.GATED
@@ -257,8 +257,7 @@ def _finish(memory: Memory, queue: QueueMemory) -> QueueState:
 
 def leave(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
     """Answer the gate with None, because the client leaves."""
-    if queue.gate is not None:
-        memory.signal(queue, Signal.DROP, Drop(queue.queue, queue.gate.epoch))
+    memory.answer_gate(queue)
     return queue.state
 
 

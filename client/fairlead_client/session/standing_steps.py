@@ -11,7 +11,7 @@ from typing import Final
 from fairlead_client.model import EPOCH_ZERO
 from fairlead_client.session.actions import Follow, Freeze, SendFormer, StopFollowing
 from fairlead_client.session.events import FormerAppended, FormerFailed, Froze, Unfollowed
-from fairlead_client.session.memory import WORKING_ON, Memory
+from fairlead_client.session.memory import Memory
 from fairlead_client.session.records import Assignment
 from fairlead_client.session.states import SessionState, Signal, Standing
 
@@ -87,12 +87,12 @@ def freeze(memory: Memory, record: Assignment) -> Standing:
 def _give_up(memory: Memory, record: Assignment) -> None:
     _forget_freeze(memory)
     memory.standing_since = memory.floor = record.epoch
-    for queue in memory.queues.values():
-        if memory.state is not SessionState.LEAVING:
+    if memory.state is SessionState.LEAVING:
+        # Nobody will drop what it still hands over.
+        memory.stop_working_on()
+    else:
+        for queue in memory.queues.values():
             memory.signal(queue, Signal.GIVE_UP)
-        elif queue.state in WORKING_ON:
-            # Nobody will drop what a client that leaves still hands over.
-            memory.signal(queue, Signal.LEAVE)
     memory.changed()
 
 

@@ -290,7 +290,6 @@ class ThinSession:
         if self.state is ThinState.POLLING:
             self.state = ThinState.LEAVING
             self._hand_over_until_ms = until_ms
-            self._end_hand_over(now_ms)
             self._hurry(now_ms)
         elif self._hand_over_until_ms < NEVER_MS:
             self._hand_over_until_ms = min(self._hand_over_until_ms, until_ms)

@@ -123,7 +123,7 @@ class ThinStanding:
         if self.now is Standing.OWN:
             return self._own(answer.start, leaves=leaves)
         if leaves:
-            return [done for queue, held in self.works.items() for done in held.stop(queue)]
+            return self._stop_works()
         if self.now is Standing.WAIT:
             return []
         self.works.clear()
@@ -168,10 +168,11 @@ class ThinStanding:
 
     def stop_all(self) -> list[Action]:
         """Ask the application to stop everything in order."""
-        done: list[Action] = [StopFollowing()] if self.is_loose else []
-        for queue, held in self.works.items():
-            done += held.stop(queue)
-        return done
+        following: list[Action] = [StopFollowing()] if self.is_loose else []
+        return following + self._stop_works()
+
+    def _stop_works(self) -> list[Action]:
+        return [done for queue, held in self.works.items() for done in held.stop(queue)]
 
     def granted(self) -> Iterator[tuple[Queue, Epoch, Held]]:
         """Yield the works that the gateway knows, by the name that it knows."""

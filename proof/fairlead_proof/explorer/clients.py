@@ -14,7 +14,7 @@ from fairlead_client.model import Process as ClientProcess
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
 from fairlead_client.session.lifecycle_steps import held_digest
-from fairlead_client.session.memory import OWNED, WORKING_ON, Memory
+from fairlead_client.session.memory import OWNED, Memory
 from fairlead_client.session.session import LEASED, Session
 from fairlead_client.session.states import QueueState, SessionState
 
@@ -194,7 +194,7 @@ class Clients(Party[ClientState]):
         if memory is not None and memory.state is not SessionState.LEAVING:
             step = self._take(state, on.LeaveRequested(), f"{name} leaves", Kind.CHANCE)
             yield step._replace(cost=Cost.LEAVE)
-            if _works_on(memory):
+            if memory.works_on:
                 ask = on.LeaveRequested(FOREVER_MS)
                 step = self._take(state, ask, f"{name} leaves and hands over", Kind.CHANCE)
                 yield step._replace(cost=Cost.LEAVE)
@@ -296,7 +296,3 @@ def _client_queue(queue: model.MessageQueue) -> Any:
 
 def _name(held: ClientState) -> str:
     return held.member.incarnation
-
-
-def _works_on(memory: Memory) -> bool:
-    return any(queue.state in WORKING_ON for queue in memory.queues.values())

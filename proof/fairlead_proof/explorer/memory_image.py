@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from fairlead_client.session.assignment_assembler import AssignmentAssembler
-from fairlead_client.session.memory import WORKING_ON, Memory, QueueMemory, SessionSettings
+from fairlead_client.session.memory import Memory, QueueMemory, SessionSettings
 from fairlead_client.session.records import Release
 from fairlead_client.session.seen_releases import SeenReleases
 
@@ -83,7 +83,7 @@ def settle(memory: Memory) -> None:
             setattr(queue, name, value)
     for release in memory.pending.values():
         release.due_ms = 0
-    if not any(queue.state in WORKING_ON for queue in memory.queues.values()):
+    if not memory.works_on:
         memory.hand_over_until_ms = None
     memory.counts.clear()
     memory.seen = _seen_by_gates(memory)
