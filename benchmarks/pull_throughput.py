@@ -183,6 +183,8 @@ def pushed(bootstrap: str, granter: Granter, total: int, size: int, client_id: s
         consume_message_batch_max_size=size,
         consume_threads=THREADS,
         commit_offsets=False,
+        # No engine names a successor here.
+        hand_over_ms=0,
     ):
         granter.grant(client_id)
         if not clock.over.wait(WAIT_SECONDS):

@@ -115,6 +115,8 @@ def by_push(clusters: Clusters, total: int, name: str) -> Rates:
         consume_message_batch_max_size=BATCH,
         consume_threads=THREADS,
         commit_offsets=False,
+        # No engine names a successor here.
+        hand_over_ms=0,
     ):
         clusters.granter.grant(name, QUEUES)
         if not clock.over.wait(WAIT_SECONDS):

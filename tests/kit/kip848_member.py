@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka import KafkaAdminClient
+from kafka.errors import CoordinatorNotAvailableError
 from kafka.protocol.api_message import ApiMessage
+
+from tests.kit.awaiting import await_seen
 
 __all__ = ["ConsumerGroupHeartbeatRequest", "ConsumerGroupHeartbeatResponse", "Kip848Member"]
 
@@ -30,6 +33,7 @@ class Kip848Member:
         self._admin = KafkaAdminClient(bootstrap_servers=bootstrap, client_id=client_id)
         self._epoch = 0
         self._held: list[dict[str, Any]] = []
+        await_seen(self._has_coordinator, what="a coordinator, which the first group brings about")
 
     def heartbeat(self) -> int:
         """Heartbeat once, and take over what the coordinator says; return the epoch."""
@@ -57,9 +61,20 @@ class Kip848Member:
         )
 
         async def ask() -> Any:
-            nodes = await self._admin._find_coordinator_ids([self.group])  # noqa: SLF001 - no other way
-            return await self._admin._manager.send(request, node_id=nodes[self.group])  # noqa: SLF001
+            node = await self._coordinator()
+            return await self._admin._manager.send(request, node_id=node)  # noqa: SLF001
 
         answer: dict[str, Any] = self._admin._manager.run(ask).to_dict()  # noqa: SLF001
         assert answer["error_code"] == 0, answer
         return answer
+
+    async def _coordinator(self) -> Any:
+        nodes = await self._admin._find_coordinator_ids([self.group])  # noqa: SLF001 - no other way
+        return nodes[self.group]
+
+    def _has_coordinator(self) -> bool:
+        try:
+            self._admin._manager.run(self._coordinator)  # noqa: SLF001
+        except CoordinatorNotAvailableError:
+            return False
+        return True
